@@ -1,0 +1,62 @@
+# Every target sets itself up: a fresh clone needs only make and Python 3.11 or newer.
+
+# The first of these that runs; `make PYTHON=...` to choose another.
+PYTHON ?= $(shell for python in python3.11 python3; do \
+    $$python -c '' 2>/dev/null && echo $$python && break; done)
+# Processes that share the tests.
+WORKERS ?= 2
+
+BIN := .venv/bin
+# Written last, so that an install that was interrupted is not taken for a finished one.
+INSTALLED := .venv/installed
+
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help .venv test check bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[.a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+.venv: $(INSTALLED) ## build the environment from requirements.txt
+
+# The build backend goes first and --no-build-isolation makes source distributions use it: left alone,
+# pip would fetch a backend that no hash in the lock vouches for.
+$(INSTALLED): requirements.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "Cellmates needs Python 3.11 or newer: $(or $(PYTHON),python3) is older or missing;" \
+	        "name one with: make PYTHON=..." >&2; exit 1; }
+	rm -f $(INSTALLED)
+	rm -rf .venv
+	"$(PYTHON)" -m venv .venv
+	sed -n '/^setuptools==/,/[^\\]$$/p' requirements.txt >.venv/backend.txt
+	$(PIP_INSTALL) --only-binary :all: -r .venv/backend.txt
+	$(PIP_INSTALL) --no-build-isolation -r requirements.txt
+	@# The checkout itself is importable from anywhere with this environment's python.
+	echo "$(CURDIR)" >"$$($(BIN)/python -c \
+	    'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth"
+	touch $(INSTALLED)
+
+test: $(INSTALLED) ## run every test; the engine must be covered branch for branch
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --cov --cov-report=
+	$(BIN)/python -m coverage report --include='cellmates/engine/*' --fail-under=100
+
+check: $(INSTALLED) ## lint, format, types and import contracts, changing nothing
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(INSTALLED) ## measure the engine and the solver
+	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks.solver
+
+lock: $(INSTALLED) ## remake requirements.txt; with ARGS=--upgrade take newer versions
+	$(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 \
+	    --generate-hashes --custom-compile-command 'make lock' $(ARGS) \
+	    --output-file requirements.txt requirements.in
+
+clean: ## remove what the targets made
+	rm -f $(INSTALLED)
+	rm -rf .venv .coverage .coverage.* .hypothesis .*_cache build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
