@@ -12,6 +12,8 @@ INSTALLED := .venv/installed
 
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
 .DEFAULT_GOAL := help
 .PHONY: help .venv test check bench lock clean
 
@@ -38,8 +40,9 @@ $(INSTALLED): requirements.txt
 	touch $(INSTALLED)
 
 test: $(INSTALLED) ## run every test; the engine must be covered branch for branch
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --cov --cov-report=
+	$(PYTEST) -m 'not exhaustive' --cov --cov-report=
 	$(BIN)/python -m coverage report --include='cellmates/engine/*' --fail-under=100
+	$(PYTEST) -m exhaustive
 
 check: $(INSTALLED) ## lint, format, types and import contracts, changing nothing
 	$(BIN)/ruff check

@@ -4,7 +4,8 @@ import argparse
 import json
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cellmates.engine import (
@@ -67,7 +68,8 @@ def _deal(arguments: argparse.Namespace) -> int:
 
 def _solve(arguments: argparse.Namespace) -> int:
     game = _game(arguments)
-    solution = solve(game.ruleset, game.position, game.autoplay, progress=_progress())
+    with _progress() as progress:
+        solution = solve(game.ruleset, game.position, game.autoplay, progress=progress)
     moves = [str(move) for move in solution.moves]
     view = _view(arguments, game) | {
         "verdict": solution.verdict.value,
@@ -143,12 +145,18 @@ def _print(arguments: argparse.Namespace, view: View, text: str) -> None:
     sys.stdout.write(json.dumps(view) + "\n" if arguments.json else text)
 
 
-def _progress() -> Callable[[int], None] | None:
-    """Shows on a terminal how far a search is; None where nobody looks."""
+@contextmanager
+def _progress() -> Iterator[Callable[[int], None] | None]:
+    """Shows on a terminal how far a search is, while it lasts; None where nobody looks."""
     if not sys.stderr.isatty():
-        return None
+        yield None
+        return
+    try:
+        yield lambda nodes: _say(f"{nodes:,} positions searched")
+    finally:
+        _say("")
 
-    def show(nodes: int) -> None:
-        print(f"\r{nodes:,} positions searched ", end="", file=sys.stderr, flush=True)
 
-    return show
+def _say(text: str) -> None:
+    """Write over the last line of a terminal."""
+    print(f"\r{text:<40}", end="\r", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
 """Search over the engine: won with a line, proved lost, or unknown. No I/O, no clock, no chance."""
 
 from .search import Cancelled
-from .solve import BUDGET, SHORT_BUDGET, VERSION, Solution, Verdict, solve, solve_short
+from .solving import BUDGET, SHORT_BUDGET, VERSION, Solution, Verdict, solve, solve_short
 
 __all__ = [
     "BUDGET",
