@@ -93,7 +93,7 @@ class _Reader:
         home = dict.fromkeys(SUITS, 0)
         for word in text.split():
             suit, dash, rank = word.replace("10", "T").partition("-")
-            if suit not in SUITS or not suit or dash != "-" or rank not in [*_FOUNDATION_RANKS]:
+            if suit not in [*SUITS] or dash != "-" or rank not in [*_FOUNDATION_RANKS]:
                 raise self._bad(
                     f"{word[:8]!r} is not a foundation: write suit and top rank, such as H-0 or C-T"
                 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from .cards import KING, rank_of, suit_of
-from .game import Game
+from .game import Game, Status
 from .moves import FIRST_FOUNDATION, Move
 from .position import Position
 from .rules import LegalMoves, play
@@ -27,6 +27,8 @@ def hint(game: Game) -> Move | None:
     which column or cell is which count as the same; so following hints always comes to an end.
     Take-backs are never offered: in games built by suit they cannot help.
     """
+    if game.status is not Status.PLAYING:
+        return None
     seen = {_key(position) for position in game.line()}
     best: tuple[int, Move] | None = None
     waiting: list[tuple[int, int, Position, Move | None]] = [(0, 0, game.position, None)]

@@ -68,7 +68,8 @@ def check(ruleset: Ruleset, position: Position, move: Move) -> int:
         raise IllegalMove(Reason.NO_TAKE_BACK, f"{ruleset.name} lets no card come back")
     pile = position.pile(source)
     if len(pile) < (move.count or 1):
-        raise IllegalMove(Reason.NO_CARD, f"place {PLACES[source]} has not that many cards")
+        has = f"has only {len(pile)} cards" if pile else "is empty"
+        raise IllegalMove(Reason.NO_CARD, f"place {PLACES[source]} {has}")
     if destination == HOME:
         return _check_home(position, pile[-1])
     if destination >= FIRST_CELL:
@@ -111,11 +112,15 @@ def _check_cell(position: Position, destination: int) -> int:
 def _check_onto(ruleset: Ruleset, position: Position, move: Move, pile: bytes) -> int:
     target = position.columns[move.destination][-1]
     length = rank_of(target) - rank_of(pile[-1])
-    said = move.count in (None, length)
-    if not said or not 0 < length <= len(pile) or target not in ruleset.lies_on[pile[-length]]:
+    if not 0 < length <= len(pile) or target not in ruleset.lies_on[pile[-length]]:
         raise IllegalMove(
             Reason.DOES_NOT_FIT,
             f"neither {card_text(pile[-1])} nor a run it ends fits on {card_text(target)}",
+        )
+    if move.count not in (None, length):
+        raise IllegalMove(
+            Reason.DOES_NOT_FIT,
+            f"{length} cards fit on {card_text(target)}, not {move.count}",
         )
     return _check_group(ruleset, position, pile, length, into_empty=False)
 
@@ -280,7 +285,7 @@ def _is_useful(ruleset: Ruleset, position: Position, take_back: Move) -> bool:
 
 
 def tap(ruleset: Ruleset, position: Position, place: int, depth: int, taps: int) -> Move | None:
-    """Move that a tap on a card makes, or None where it makes none.
+    """Move that a tap on a card of a column or a cell makes, or None where it makes none.
 
     ``place`` is an index into ``PLACES``, ``depth`` the number of cards that lie on the tapped card
     and move with it, ``taps`` 1 or 2. One tap does all where the ruleset says so; else one tap only
@@ -289,7 +294,7 @@ def tap(ruleset: Ruleset, position: Position, place: int, depth: int, taps: int)
     moves = [
         move
         for move in LegalMoves(ruleset, position)
-        if move.source == place and _lifts(position, move) == depth + 1
+        if move.source == place < FIRST_FOUNDATION and _lifts(position, move) == depth + 1
     ]
     homewards = [move for move in moves if move.destination == HOME]
     if homewards or (ruleset.taps is Taps.TWO and taps == 1):
@@ -297,7 +302,7 @@ def tap(ruleset: Ruleset, position: Position, place: int, depth: int, taps: int)
     onto, into_empty, to_cell = [], [], []
     for move in moves:
         if move.destination >= FIRST_CELL:
-            to_cell.append(move)
+            to_cell += [move] if place < FIRST_CELL else []
         elif position.columns[move.destination]:
             onto.append(move)
         else:

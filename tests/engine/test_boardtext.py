@@ -77,6 +77,7 @@ def test_cells_that_fc_solve_prints_blank_at_the_end_are_empty() -> None:
         ("H-0", "H-X", "line 1: 'H-X' is not a foundation"),
         ("H-0", "X-0", "line 1: 'X-0' is not a foundation"),
         ("H-0", "-0", "line 1: '-0' is not a foundation"),
+        ("H-0", "CD-0", "line 1: 'CD-0' is not a foundation"),
         ("H-0", "H", "line 1: 'H' is not a foundation"),
         (": 5H", ":\n: 5H", "line 11: too many columns: freecell has 8"),
         (": 5H 3H 3C 7S 7D TC\n", "", "line 9: the board ends after 7 columns; freecell has 8"),

@@ -1,6 +1,6 @@
 import pytest
 
-from cellmates.engine import RULESETS, Autoplay, Deal, Game, LegalMoves, Position, Status, hint
+from cellmates.engine import RULESETS, Act, Autoplay, Deal, Game, LegalMoves, Position, Status, hint
 
 
 @pytest.mark.parametrize("name", RULESETS)
@@ -34,6 +34,8 @@ def test_no_hint_where_no_move_is() -> None:
 def test_no_hint_after_the_game() -> None:
     won = Position.of([""] * 8, "- - - - - - - -", "13 13 13 13")
     assert hint(Game.start(RULESETS["eight-off"], won)) is None
+    resigned = Game.start(RULESETS["freecell"], Deal.numbered(1)).play(Act.RESIGN)
+    assert hint(resigned) is None
 
 
 def test_take_backs_are_never_offered() -> None:

@@ -21,7 +21,8 @@ EIGHT_FREE = "- - - - - - - -"
         (board("2H 3S", "4D", "KC 4H", cells=FOUR_FREE), "1", 0, "13"),
         (board("2H 3S", "4C", cells="KD - - -"), "1", 0, "1b"),
         (board("2H 3S", "4C", cells="KD KD KD KD"), "1", 0, "13"),
-        (board(cells="2D - - -"), "a", 0, "ab"),
+        (board(*["KS"] * 8, cells="2D - - -"), "a", 0, None),
+        (board(*["KS"] * 7, cells="2D - - -"), "a", 0, "a8"),
         (board(*["KS"] * 8, cells="2D KC KC KC"), "a", 0, None),
         (board("KC 5H 4S", "6C", cells=FOUR_FREE), "1", 1, "12"),
         (board("KC 5H 4S", cells=FOUR_FREE), "1", 1, "12v2"),
@@ -49,7 +50,8 @@ def test_one_tap_does_all_in_freecell(
         (EIGHT_OFF, board("2H QS", cells=EIGHT_FREE), "1", 0, None, "1a"),
         (EIGHT_OFF, board("2H KS QS", cells=EIGHT_FREE), "1", 1, None, "12v2"),
         (EIGHT_OFF, board("2H 5S 4S", "6S", cells=EIGHT_FREE), "1", 1, None, "12"),
-        (EIGHT_OFF, board("2H", cells=EIGHT_FREE, home="0 0 0 1"), "S", 0, None, "Sa"),
+        (EIGHT_OFF, board("2H", cells="QS - - - - - - -"), "a", 0, None, None),
+        (EIGHT_OFF, board("2H", cells=EIGHT_FREE, home="0 0 0 1"), "S", 0, None, None),
     ],
 )
 def test_one_tap_only_sends_home_in_eight_off_and_two_do_the_rest(
