@@ -23,8 +23,12 @@ class BadBoard(ValueError):
     """The text is no board of this ruleset; ``line`` counts lines from 1."""
 
     def __init__(self, line: int, message: str) -> None:
-        super().__init__(f"line {line}: {message}")
+        super().__init__(line, message)
         self.line = line
+        self._message = message
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self._message}"
 
 
 def board_text(position: Position) -> str:

@@ -156,7 +156,22 @@ class Game:
     @property
     def actions(self) -> tuple[Action, ...]:
         """All actions in their canonical form, in the order they were made."""
-        return tuple(self._backwards())[::-1]
+        return tuple(action for action, _ in self._backwards())[::-1]
+
+    def at(self, seq: int) -> "Game":
+        """This game as it was after its first ``seq`` actions.
+
+        Raises:
+            IndexError: it never was there.
+        """
+        if not 0 <= seq <= self.seq:
+            raise IndexError(f"the game has {self.seq} actions, not {seq}")
+        game: Game = self
+        for last in self._backwards():
+            if game.seq == seq:
+                break
+            game = last[1]
+        return game
 
     def line(self) -> Iterator[Position]:
         """Positions of the line that led here, this one first, without what was undone."""
@@ -183,10 +198,11 @@ class Game:
     def _identity(self) -> tuple[object, ...]:
         return self.ruleset, self.deal, self.autoplay, self.actions
 
-    def _backwards(self) -> Iterator[Action]:
+    def _backwards(self) -> Iterator[tuple[Action, "Game"]]:
+        """Each action with the game before it, the last one first."""
         last = self._last
         while last is not None:
-            yield last[0]
+            yield last
             last = last[1]._last
 
     def _moved(self, played: Played) -> Self:

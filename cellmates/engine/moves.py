@@ -55,12 +55,16 @@ class IllegalMove(Refusal):
     """
 
     def __init__(
-        self, reason: Reason, message: str, *, limit: int | None = None, length: int | None = None
+        self, reason: Reason, message: str, limit: int | None = None, length: int | None = None
     ) -> None:
-        super().__init__(message)
+        super().__init__(reason, message, limit, length)
         self.reason: Reason = reason
         self.limit = limit
         self.length = length
+        self._message = message
+
+    def __str__(self) -> str:
+        return self._message
 
 
 class NothingToUndo(Refusal):

@@ -6,8 +6,9 @@ them offers is accepted by the others. Sections named below are those of docs/ru
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
-from .cards import TWO, card_text, rank_of, suit_of
+from .cards import KING, TWO, card_text, rank_of, suit_of
 from .moves import (
     CELLS,
     COLUMNS,
@@ -21,7 +22,7 @@ from .moves import (
     Move,
     Reason,
 )
-from .position import NO_CARDS, Position
+from .position import NO_CARDS, Home, Position
 from .rulesets import Autoplay, Ruleset, Taps
 
 
@@ -162,27 +163,29 @@ def _canonical(position: Position, move: Move, length: int) -> Move:
     return move if move.count == count else Move(move.source, move.destination, count)
 
 
-def _next_safe(position: Position) -> Move | None:
-    """First open card, columns before cells, that may go home and can never be missed.
+@cache
+def safe_cards(home: Home) -> bytes:
+    """Next cards of their suits that may go home and can never be missed, with so many home.
 
     Aces and twos always; another when both foundations of the other colour hold its rank less one.
     """
-    clubs, diamonds, hearts, spades = position.home
-    low_red, low_black = min(diamonds, hearts), min(clubs, spades)
-    wanted = []
-    if clubs <= TWO or clubs <= low_red:
-        wanted.append(4 * clubs)
-    if diamonds <= TWO or diamonds <= low_black:
-        wanted.append(4 * diamonds + 1)
-    if hearts <= TWO or hearts <= low_black:
-        wanted.append(4 * hearts + 2)
-    if spades <= TWO or spades <= low_red:
-        wanted.append(4 * spades + 3)
+    clubs, diamonds, hearts, spades = home
+    red, black = min(diamonds, hearts), min(clubs, spades)
+    return bytes(
+        count << 2 | suit
+        for suit, (count, other) in enumerate(zip(home, (red, black, black, red), strict=True))
+        if count <= KING and (count <= TWO or count <= other)
+    )
+
+
+def _next_safe(position: Position) -> Move | None:
+    """Move that sends home the first open card, columns before cells, that is safe there."""
+    safe = safe_cards(position.home)
     for place, pile in enumerate(position.columns):
-        if pile and pile[-1] in wanted:
+        if pile and pile[-1] in safe:
             return _HOMEWARDS[place]
     for place, pile in enumerate(position.cells, FIRST_CELL):
-        if pile and pile[-1] in wanted:
+        if pile and pile[-1] in safe:
             return _HOMEWARDS[place]
     return None
 
@@ -193,13 +196,22 @@ class LegalMoves:
     Columns come first, then cells, then take-backs; for each, home before cells before columns.
     """
 
-    __slots__ = ("_position", "_ruleset")
+    __slots__ = ("_moves", "_position", "_ruleset")
 
     def __init__(self, ruleset: Ruleset, position: Position) -> None:
         self._ruleset = ruleset
         self._position = position
+        self._moves: tuple[Move, ...] | None = None
 
     def __iter__(self) -> Iterator[Move]:
+        yield from self._each() if self._moves is None else self._moves
+
+    def __len__(self) -> int:
+        if self._moves is None:  # kept, for ``list`` asks for the length before it iterates
+            self._moves = tuple(self._each())
+        return len(self._moves)
+
+    def _each(self) -> Iterator[Move]:
         position = self._position
         for source, column in enumerate(position.columns):
             if column:
@@ -208,9 +220,6 @@ class LegalMoves:
             if cell:
                 yield from self._of_pile(source, cell, 1)
         yield from self.take_backs()
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
         return next(iter(self), None) is not None

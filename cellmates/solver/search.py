@@ -22,16 +22,17 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from cellmates.engine import Build, Position, Ruleset
-from cellmates.engine.cards import KING, TWO
+from cellmates.engine.cards import KING
+from cellmates.engine.position import Home
+from cellmates.engine.rules import safe_cards
 
 SEPARATOR = b"\xff"
 TO_EMPTY, TO_CELL, TO_HOME = 52, 53, 54
 CHECK_EVERY = 256
 
-_Home = tuple[int, int, int, int]
-_Waiting = tuple[int, int, bytes, _Home, int]
+_Waiting = tuple[int, int, bytes, Home, int]
 _SEPARATOR = SEPARATOR[0]
-_ALL_HOME: _Home = (13, 13, 13, 13)
+_ALL_HOME: Home = (13, 13, 13, 13)
 
 
 class Cancelled(Exception):
@@ -85,7 +86,7 @@ class Search:
         self._values = _Values(ruleset, weights)
         self._bounds = _Bounds(ruleset)
         self._runs = _Runs(ruleset)
-        self._wanted = _Wanted(by_suit=ruleset.build is Build.SAME_SUIT)
+        self._wanted = _Wanted(ruleset)
         self._reached: dict[bytes, int] = {}
         self._waiting: list[_Waiting] = []
         self._parents = array("q")
@@ -123,7 +124,7 @@ class Search:
             self._expand(state, home, steps, -node, below)
         return Found(None, True, len(reached))
 
-    def _expand(self, state: bytes, home: _Home, steps: int, node: int, below: int | None) -> None:
+    def _expand(self, state: bytes, home: Home, steps: int, node: int, below: int | None) -> None:
         columns = state.split(SEPARATOR)
         cells = columns.pop()
         wanted = self._wanted[home]
@@ -152,7 +153,7 @@ class Search:
                 self._reach(after, cells_after, home_after, (steps_after, node, card << 6 | onto))
 
     def _reach(
-        self, columns: list[bytes], cells: bytes, home: _Home, by: tuple[int, int, int]
+        self, columns: list[bytes], cells: bytes, home: Home, by: tuple[int, int, int]
     ) -> None:
         """Note a state, unless it was reached by as few steps; ``by`` is steps, parent, step."""
         columns.sort()
@@ -169,7 +170,7 @@ class Search:
         points = self._points(state, columns, len(cells), home) + self._weights.step * steps
         heappush(self._waiting, (points, -node, state, home, steps))
 
-    def _points(self, state: bytes, columns: list[bytes], cells: int, home: _Home) -> int:
+    def _points(self, state: bytes, columns: list[bytes], cells: int, home: Home) -> int:
         weights = self._weights
         over_next = 0
         for suit, count in enumerate(home):
@@ -187,7 +188,7 @@ class Search:
         return sum(map(self._bounds.__getitem__, columns))
 
     def _options(
-        self, columns: list[bytes], cells: bytes, home: _Home
+        self, columns: list[bytes], cells: bytes, home: Home
     ) -> Iterator[tuple[int, int, int | None, int, int]]:
         """Steps from a state: card, onto, source column (None: a cell), count, destination."""
         ruleset = self._ruleset
@@ -223,7 +224,7 @@ class Search:
             if empty_columns and ruleset.takes_on_empty(card):
                 yield card, TO_EMPTY, None, 1, 0
 
-    def _settle(self, columns: list[bytes], cells: bytes, home: _Home) -> tuple[bytes, _Home]:
+    def _settle(self, columns: list[bytes], cells: bytes, home: Home) -> tuple[bytes, Home]:
         """Send home what can never be missed; ``columns`` is changed in place."""
         while True:
             card = _take(columns, self._wanted[home])
@@ -252,33 +253,29 @@ def _take(columns: list[bytes], wanted: bytes) -> int | None:
     return None
 
 
-def _one_more(home: _Home, card: int) -> _Home:
+def _one_more(home: Home, card: int) -> Home:
     counts = list(home)
     counts[card & 3] += 1
     return counts[0], counts[1], counts[2], counts[3]
 
 
-def wanted(ruleset: Ruleset, home: _Home) -> bytes:
+def wanted(ruleset: Ruleset, home: Home) -> bytes:
     """Next cards of their suits that a search sends home at once where they are open."""
-    return _Wanted(by_suit=ruleset.build is Build.SAME_SUIT)[home]
+    if ruleset.build is not Build.SAME_SUIT:
+        return safe_cards(home)
+    return bytes(count << 2 | suit for suit, count in enumerate(home) if count <= KING)
 
 
-class _Wanted(dict[_Home, bytes]):
+class _Wanted(dict[Home, bytes]):
     """``wanted`` of each state of the foundations that was met."""
 
-    def __init__(self, *, by_suit: bool) -> None:
+    def __init__(self, ruleset: Ruleset) -> None:
         super().__init__()
-        self._by_suit = by_suit
+        self._ruleset = ruleset
 
-    def __missing__(self, home: _Home) -> bytes:
-        red, black = min(home[1], home[2]), min(home[0], home[3])
-        lows = (red, black, black, red)
-        self[home] = wanted = bytes(
-            count << 2 | suit
-            for suit, (count, low) in enumerate(zip(home, lows, strict=True))
-            if count <= KING and (self._by_suit or count <= max(low, TWO))
-        )
-        return wanted
+    def __missing__(self, home: Home) -> bytes:
+        self[home] = cards = wanted(self._ruleset, home)
+        return cards
 
 
 class _Runs(dict[bytes, int]):

@@ -234,3 +234,13 @@ def test_is_stuck_is_information() -> None:
     assert played(game, "1a").is_stuck
     assert played(game, "1a").status is Status.PLAYING
     assert not played(game, "1a undo").is_stuck
+
+
+def test_earlier_states_of_a_game_can_be_looked_at() -> None:
+    game = played(start(FREECELL), "6a 6b undo 1b")
+    assert [game.at(seq).seq for seq in range(5)] == [0, 1, 2, 3, 4]
+    assert game.at(3).state == game.at(1).state
+    assert game.at(2).state == played(start(FREECELL), "6a 6b").state
+    for seq in (-1, 5):
+        with pytest.raises(IndexError, match="the game has 4 actions"):
+            game.at(seq)
