@@ -15,7 +15,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv test check bench lock clean
+.PHONY: help .venv test check serve bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[.a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,9 @@ check: $(INSTALLED) ## lint, format, types and import contracts, changing nothin
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+serve: $(INSTALLED) ## serve games on this machine; settings are CELLMATES_* variables
+	$(BIN)/python -m server serve
 
 bench: $(INSTALLED) ## measure the engine and the solver
 	$(BIN)/python -m benchmarks.engine

@@ -1,0 +1,3 @@
+"""Which protocol this is."""
+
+PROTO = 1
