@@ -1,0 +1,1 @@
+"""The authority: every game is decided, recorded and answered here."""

@@ -1,0 +1,233 @@
+"""What the server needs of storage: a port. No SQL, no files, no sockets.
+
+Calls that write return once what they wrote is committed, and a caller that is cancelled while it
+waits leaves the write to go on behind it: it may be there or not, and reading tells.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+# -- What is kept ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One recorded action; ``at_ms`` counts from the start of its game, ``hash`` is hex."""
+
+    seq: int
+    action: str
+    at_ms: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Where a game stands after its last entry; ``ended`` is in ms since the epoch, once it is."""
+
+    status: str
+    seq: int
+    home: int
+    moves: int
+    undos: int
+    score: int
+    elapsed_ms: int
+    hash: str
+    ended: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """A game without its entries; ``started`` is in ms since the epoch.
+
+    ``challenge`` and ``attempt`` are given or missing together.
+    """
+
+    id: str
+    player: str
+    ruleset: str
+    ruleset_version: int
+    deal: str
+    autoplay: str
+    challenge: str | None
+    attempt: int | None
+    started: int
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRecord:
+    """Somebody who plays, and is not deleted; ``created`` is in ms since the epoch."""
+
+    id: str
+    handle: str
+    kind: str
+    created: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a player has reached under one ruleset; the bests are of games won, or None.
+
+    ``played`` counts every game begun, so that no loss can be hidden by leaving it.
+    """
+
+    ruleset: str
+    played: int
+    won: int
+    best_ms: int | None
+    fewest_moves: int | None
+
+
+# -- What may go wrong -----------------------------------------------------------------------------
+
+
+class SeqTaken(Exception):
+    """The game already has an entry with this seq. Certain: nothing was written."""
+
+
+class GameTaken(Exception):
+    """A game with this id, or this attempt of the player's, is there. Certain: nothing written."""
+
+
+class HandleTaken(Exception):
+    """Another player has this handle, or one that looks like it. Certain: nothing was written."""
+
+
+class Missing(Exception):
+    """There is no such game or player. Certain: nothing was written."""
+
+
+class StorageError(Exception):
+    """The database is away or refused. A write may have been committed or not; reading tells."""
+
+
+# -- The port --------------------------------------------------------------------------------------
+
+
+class Journal(Protocol):
+    """Games with their entries, and players.
+
+    Every call, those that only read too, raises ``ValueError`` for what no database here can keep,
+    before one has seen it: integers that need more than 64 bits with their sign, text with NUL or
+    half of a surrogate pair. Nothing is written then.
+    """
+
+    async def create_game(self, record: GameRecord) -> None:
+        """Keep a new game, which has no entries yet.
+
+        Raises:
+            GameTaken: its id, or its attempt at the challenge, is there; nothing is written.
+            Missing: nobody has the id ``record.player``; nothing is written.
+            StorageError: it is unknown whether the game is there.
+            ValueError: of challenge and attempt one is missing; nothing is written. (Besides what
+                every call refuses.)
+        """
+
+    async def append(self, game: str, entry: Entry, after: Summary) -> None:
+        """Keep the next entry of a game, and where the game stands after it, both or neither.
+
+        Once this returns the entry survives a crash. Of several that claim the same seq, from
+        whatever process, one wins. The one after it is to be appended when this has returned.
+
+        Raises:
+            SeqTaken: the game has an entry with this seq; nothing is written.
+            Missing: there is no such game; nothing is written.
+            StorageError: it is unknown whether the entry is there.
+            ValueError: ``after`` is not the summary after ``entry``, by its seq and hash; nothing
+                is written. (Besides what every call refuses.)
+        """
+
+    async def game(self, game: str) -> GameRecord | None:
+        """Return the game with this id, or None.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def entries(self, game: str, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """Return entries whose seq is greater than ``after``, in order, at most ``limit``.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def games_of(
+        self, player: str, *, status: str | None, before: tuple[int, str] | None, limit: int
+    ) -> list[GameRecord]:
+        """Return a player's games, newest first: by (started, id), both falling.
+
+        ``before`` is the (started, id) of the last game already seen; ``status`` leaves the others
+        out.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def create_player(self, player: PlayerRecord, handle_key: str, token_hash: str) -> None:
+        """Keep a new player; ``handle_key`` is what handles that look alike have in common.
+
+        Raises:
+            HandleTaken: somebody has this key; nothing is written.
+            StorageError: it is unknown whether the player is there.
+        """
+
+    async def player_by_token(self, token_hash: str) -> PlayerRecord | None:
+        """Return the player whose token has this hash, or None.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def player_by_key(self, handle_key: str) -> PlayerRecord | None:
+        """Return the player whose handle has this key, or None.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def player(self, player: str) -> PlayerRecord | None:
+        """Return the player with this id, or None; a deleted player is None.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def rename_player(self, player: str, handle: str, handle_key: str) -> None:
+        """Give a player another handle; one's own key may be kept.
+
+        Raises:
+            HandleTaken: somebody else has this key; nothing is written.
+            Missing: there is no such player, or no longer; nothing is written.
+            StorageError: it is unknown whether the handle has changed.
+        """
+
+    async def set_token(self, player: str, token_hash: str) -> None:
+        """Give a player another token; the old one no longer finds the player.
+
+        Raises:
+            Missing: there is no such player, or no longer; nothing is written.
+            StorageError: it is unknown whether the token has changed.
+        """
+
+    async def delete_player(self, player: str) -> None:
+        """Forget handle, key, token and age of a player; the games stay, under id and kind alone.
+
+        Deleting again, or somebody who never was, does nothing.
+
+        Raises:
+            StorageError: it is unknown whether the player is deleted.
+        """
+
+    async def results_of(self, player: str) -> list[Result]:
+        """Return what a player has reached, a result for each ruleset played, by its name.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def check(self) -> None:
+        """Ask the database for a sign of life.
+
+        Raises:
+            StorageError: it gives none.
+        """

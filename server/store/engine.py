@@ -1,0 +1,263 @@
+"""Engines with the settings that durability rests on, and the one place where trouble is named."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+from sqlalchemy import URL, Connection, event, make_url
+from sqlalchemy.engine.interfaces import AdaptedConnection, DBAPIConnection
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    ProgrammingError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from ..journal import StorageError
+
+READERS = 5  # connections that read at the same time
+CONNECT_S = 5.0
+BUSY_S = 5.0  # how long SQLite waits for another process that writes
+ANSWER_S = 10.0  # a database that has not answered by then is away
+
+
+class BadDatabase(Exception):
+    """The database named in the settings cannot be used. Nothing was changed."""
+
+
+# -- Which database --------------------------------------------------------------------------------
+
+
+def parse_url(text: str) -> URL:
+    """Return the URL of a database, with the driver that is used here.
+
+    Raises:
+        BadDatabase: it is neither ``sqlite:///path`` nor ``postgresql://…``, or has options that
+            are not known here. The message does not repeat a URL, which may hold a password.
+    """
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError) as error:
+        raise BadDatabase(
+            "not the URL of a database: sqlite:///path or postgresql://user@host/name is expected"
+        ) from error
+    match url.drivername:
+        case "sqlite" | "sqlite+aiosqlite":
+            return _sqlite_url(url)
+        case "postgresql" | "postgresql+asyncpg":
+            return _postgres_url(url)
+    raise BadDatabase(
+        f"unknown kind of database {url.drivername!r}: sqlite:///path or postgresql://… is expected"
+    )
+
+
+def _sqlite_url(url: URL) -> URL:
+    if url.host or url.username:
+        raise BadDatabase("sqlite://… names a host: a relative path follows three slashes")
+    if url.query:
+        raise BadDatabase(f"unknown options for SQLite: {', '.join(sorted(url.query))}")
+    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+        raise BadDatabase("SQLite needs the path of a file: sqlite:///path")
+    return url.set(drivername="sqlite+aiosqlite")
+
+
+def _postgres_url(url: URL) -> URL:
+    unknown = url.query.keys() - {"host", "port", "ssl", "sslmode"}
+    if unknown:
+        raise BadDatabase(f"unknown options for Postgres: {', '.join(sorted(unknown))}")
+    query = dict(url.query)
+    if "sslmode" in query:  # as libpq calls it
+        query["ssl"] = query.pop("sslmode")
+    return url.set(drivername="postgresql+asyncpg", query=query)
+
+
+# -- Engines ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Two ways to one database: many that only read, and one connection that writes."""
+
+    read: AsyncEngine
+    write: AsyncEngine
+
+    async def dispose(self) -> None:
+        """Close every connection; the threads of SQLite's end with them."""
+        await self.read.dispose()
+        await self.write.dispose()
+
+
+# What of ``create_async_engine``'s arguments says how connections are kept.
+Pool = dict[str, Any]
+
+
+def _pool(size: int) -> Pool:
+    return {"pool_size": size, "max_overflow": 0, "pool_timeout": ANSWER_S}
+
+
+def open_engines(
+    text: str, *, answer_s: float = ANSWER_S, allow_fsync_off: bool = False
+) -> Engines:
+    """Make the engines of a server; nothing is connected yet.
+
+    Postgres gives up before ``answer_s`` seconds are over, so that no statement is still waiting
+    there, with its locks, for which nobody waits here any more.
+    ``allow_fsync_off`` is for tests of speed: such a Postgres loses what it has acknowledged.
+
+    Raises:
+        BadDatabase: as by ``parse_url``.
+    """
+    url = parse_url(text)
+    if url.get_backend_name() == "sqlite":
+        return Engines(
+            read=_sqlite(url, _pool(READERS), read_only=True), write=_sqlite(url, _pool(1))
+        )
+    limit_ms = str(int(answer_s * 800))
+    limits = {"statement_timeout": limit_ms, "idle_in_transaction_session_timeout": limit_ms}
+    read_only = {"default_transaction_read_only": "on"}
+    read_pool = _pool(READERS) | {"isolation_level": "AUTOCOMMIT"}
+    return Engines(
+        read=_postgres(url, limits | read_only, read_pool, allow_fsync_off=allow_fsync_off),
+        write=_postgres(url, limits, _pool(1), allow_fsync_off=allow_fsync_off),
+    )
+
+
+def open_migrating(text: str) -> AsyncEngine:
+    """Make the engine that migrations run on: no limits, and no foreign keys on SQLite.
+
+    There a table is altered by copying and dropping it, and dropping one that others refer to
+    would delete or refuse their rows. Whoever migrates checks the keys afterwards.
+
+    Raises:
+        BadDatabase: as by ``parse_url``.
+    """
+    url = parse_url(text)
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url, {"poolclass": NullPool}, foreign_keys=False)
+    return _postgres(url, {}, {"poolclass": NullPool}, allow_fsync_off=True)
+
+
+def _sqlite(
+    url: URL, pool: Pool, *, read_only: bool = False, foreign_keys: bool = True
+) -> AsyncEngine:
+    engine = create_async_engine(
+        url, hide_parameters=True, connect_args={"timeout": BUSY_S}, **pool
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def connected(connection: DBAPIConnection, record: object) -> None:
+        # None: the driver leaves transactions alone. Left to itself it begins them too late, after
+        # the reading that a write is decided on, and updates are lost without an error.
+        connection.isolation_level = None
+        with _closed_on_error(connection):
+            if (mode := _ask(connection, "PRAGMA journal_mode = WAL")) != "wal":
+                raise BadDatabase(f"SQLite cannot keep a write-ahead log here, only {mode!r}")
+            _ask(connection, "PRAGMA synchronous = FULL")
+            _ask(connection, f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
+            _ask(connection, f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
+
+    if not read_only:  # what reads does so a statement at a time, and each is its own transaction
+
+        @event.listens_for(engine.sync_engine, "begin")
+        def begun(connection: Connection) -> None:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _postgres(
+    url: URL,
+    settings: dict[str, str],
+    pool: Pool,
+    *,
+    allow_fsync_off: bool,
+) -> AsyncEngine:
+    settings = {"synchronous_commit": "on", "application_name": "cellmates"} | settings
+    connect_args = {"timeout": CONNECT_S, "server_settings": settings}
+    engine = create_async_engine(url, hide_parameters=True, connect_args=connect_args, **pool)
+
+    if not allow_fsync_off:
+
+        @event.listens_for(engine.sync_engine, "connect")
+        def connected(connection: DBAPIConnection, record: object) -> None:
+            with _closed_on_error(connection):
+                if _ask(connection, "SHOW fsync") != "on":
+                    raise BadDatabase(
+                        "Postgres runs with fsync=off: what it acknowledges a power cut can undo"
+                    )
+
+    @event.listens_for(engine.sync_engine, "checkout")
+    def checked_out(connection: AdaptedConnection, record: object, proxy: object) -> None:
+        # One that the server has closed in the meantime, as when it restarts, is replaced.
+        if connection.driver_connection.is_closed():
+            raise DisconnectionError("the connection was closed")
+
+    return engine
+
+
+def _ask(connection: DBAPIConnection, statement: str) -> object:
+    """First value that a statement returns, if it returns any."""
+    cursor = connection.cursor()
+    cursor.execute(statement)
+    row = cursor.fetchone() if cursor.description else None
+    cursor.close()
+    return row[0] if row else None
+
+
+@contextmanager
+def _closed_on_error(connection: DBAPIConnection) -> Iterator[None]:
+    """Close a connection that turns out to be of no use; the pool would only forget it."""
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+# -- Trouble ---------------------------------------------------------------------------------------
+
+# What a database, its driver or the way there may raise.
+TROUBLE = (
+    DBAPIError,
+    PoolTimeout,
+    sqlite3.Error,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,  # refused, reset, unknown host, TimeoutError: some come from under the driver, bare
+)
+# Not trouble: a row that breaks a constraint is an answer; a statement or a value that is wrong in
+# itself is our own mistake, and not to be taken for the database's.
+ANSWERS = (IntegrityError, ProgrammingError, DataError)
+
+
+@asynccontextmanager
+async def asking(limit_s: float) -> AsyncIterator[None]:
+    """Bound what is asked of a database in time, and name what goes wrong.
+
+    Raises:
+        StorageError: the database is away, refuses, or has not answered in time.
+        IntegrityError: a row breaks a constraint.
+    """
+    try:
+        async with asyncio.timeout(limit_s):
+            yield
+    except ANSWERS:
+        raise
+    except TROUBLE as error:
+        raise StorageError(f"{type(error).__name__}: {error}") from error
+
+
+def is_missing(error: DBAPIError) -> bool:
+    """Whether a row was refused because it refers to one that is not there."""
+    code = getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)
+    return code in ("SQLITE_CONSTRAINT_FOREIGNKEY", "23503")

@@ -1,0 +1,55 @@
+"""Players, games and entries to keep."""
+
+from dataclasses import replace
+
+from cellmates.engine import first_hash, next_hash
+from server.journal import Entry, GameRecord, PlayerRecord, Summary
+
+PLAYER = PlayerRecord("p1", "Annie", "human", 1_800_000_000_000)
+OTHER = PlayerRecord("p2", "Bo", "bot", 1_800_000_000_001)
+
+START = first_hash("freecell", 1, "11982", "safe")
+
+
+def a_game(game: str = "g1", **fields: str | int | None) -> GameRecord:
+    """A game without entries, Annie's unless ``fields`` say otherwise; of the summary too."""
+    summary = Summary("playing", 0, 0, 0, 0, 0, 0, START, None)
+    of_summary = {name: fields.pop(name) for name in Summary.__slots__ if name in fields}
+    record = GameRecord(
+        id=game,
+        player=PLAYER.id,
+        ruleset="freecell",
+        ruleset_version=1,
+        deal="11982",
+        autoplay="safe",
+        challenge=None,
+        attempt=None,
+        started=1_800_000_000_000,
+        summary=replace(summary, **of_summary),  # type: ignore[arg-type]
+    )
+    return replace(record, **fields)  # type: ignore[arg-type]
+
+
+def entries(count: int, action: str = "26v3") -> list[Entry]:
+    """The first entries of a game, in a chain."""
+    made: list[Entry] = []
+    for seq in range(1, count + 1):
+        before = made[-1].hash if made else START
+        made.append(Entry(seq, action, seq * 100, next_hash(before, seq, action, seq * 100)))
+    return made
+
+
+def after(entry: Entry, **fields: str | int | None) -> Summary:
+    """Where a game stands after an entry."""
+    summary = Summary(
+        status="playing",
+        seq=entry.seq,
+        home=entry.seq // 2,
+        moves=entry.seq,
+        undos=0,
+        score=entry.seq // 2,
+        elapsed_ms=entry.at_ms,
+        hash=entry.hash,
+        ended=None,
+    )
+    return replace(summary, **fields)  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""What the journal promises about players."""
+
+from dataclasses import replace
+
+import pytest
+
+from server.journal import HandleTaken, Missing, Result
+from server.store import Store
+
+from .records import OTHER, PLAYER, a_game, after, entries
+
+pytestmark = pytest.mark.asyncio
+
+# ``store`` knows PLAYER with this key and token.
+KEY, TOKEN = "annie", "token of annie"
+
+
+async def test_player_is_found_by_id_key_and_token(store: Store) -> None:
+    await store.create_player(OTHER, "bo", "token of bo")
+    for player, key, token in [(PLAYER, KEY, TOKEN), (OTHER, "bo", "token of bo")]:
+        assert await store.player(player.id) == player
+        assert await store.player_by_key(key) == player
+        assert await store.player_by_token(token) == player
+
+
+async def test_handle_is_no_key_and_nothing_is_found_by_what_nobody_has(store: Store) -> None:
+    assert await store.player("p9") is None
+    assert await store.player_by_key("Annie") is None
+    assert await store.player_by_token(KEY) is None
+
+
+async def test_key_is_taken_once(store: Store) -> None:
+    with pytest.raises(HandleTaken):
+        await store.create_player(replace(OTHER, handle="ANNIE"), KEY, "token of bo")
+    assert await store.player(OTHER.id) is None
+    assert await store.player_by_token("token of bo") is None
+    assert await store.player_by_key(KEY) == PLAYER
+
+
+async def test_player_is_created_once(store: Store) -> None:
+    with pytest.raises(HandleTaken):
+        await store.create_player(replace(PLAYER, handle="Bo"), "bo", "token of bo")
+    assert await store.player(PLAYER.id) == PLAYER
+
+
+# -- Another handle --------------------------------------------------------------------------------
+
+
+async def test_renamed_player_has_the_new_handle_and_leaves_the_old(store: Store) -> None:
+    await store.rename_player(PLAYER.id, "Anna", "anna")
+    renamed = replace(PLAYER, handle="Anna")
+    assert await store.player_by_key("anna") == renamed
+    assert await store.player_by_token(TOKEN) == renamed
+    assert await store.player_by_key(KEY) is None
+    await store.create_player(replace(OTHER, handle="Annie"), KEY, "token of bo")
+
+
+async def test_player_may_change_a_handle_and_keep_its_key(store: Store) -> None:
+    await store.rename_player(PLAYER.id, "ANNIE", KEY)
+    assert await store.player_by_key(KEY) == replace(PLAYER, handle="ANNIE")
+
+
+async def test_player_cannot_take_the_handle_of_another(store: Store) -> None:
+    await store.create_player(OTHER, "bo", "token of bo")
+    with pytest.raises(HandleTaken):
+        await store.rename_player(PLAYER.id, "BO", "bo")
+    assert await store.player(PLAYER.id) == PLAYER
+    assert await store.player_by_key("bo") == OTHER
+
+
+async def test_nobody_cannot_be_renamed(store: Store) -> None:
+    with pytest.raises(Missing):
+        await store.rename_player("p9", "Bo", "bo")
+    with pytest.raises(Missing):
+        await store.rename_player("p9", "Annie", KEY)
+
+
+# -- Another token ---------------------------------------------------------------------------------
+
+
+async def test_old_token_finds_nobody(store: Store) -> None:
+    await store.set_token(PLAYER.id, "new token")
+    assert await store.player_by_token("new token") == PLAYER
+    assert await store.player_by_token(TOKEN) is None
+
+
+async def test_nobody_gets_no_token(store: Store) -> None:
+    with pytest.raises(Missing):
+        await store.set_token("p9", "new token")
+    assert await store.player_by_token("new token") is None
+
+
+# -- Deleted ---------------------------------------------------------------------------------------
+
+
+async def test_deleted_player_is_not_found_and_the_handle_is_free(store: Store) -> None:
+    await store.delete_player(PLAYER.id)
+    assert await store.player(PLAYER.id) is None
+    assert await store.player_by_key(KEY) is None
+    assert await store.player_by_token(TOKEN) is None
+    await store.create_player(replace(OTHER, handle="Annie"), KEY, TOKEN)
+
+
+async def test_deleted_player_leaves_the_games(store: Store) -> None:
+    [one] = entries(1)
+    await store.create_game(a_game())
+    await store.append("g1", one, after(one))
+    await store.delete_player(PLAYER.id)
+    game = replace(a_game(), summary=after(one))
+    assert await store.game("g1") == game
+    assert await store.entries("g1") == [one]
+    assert await store.games_of(PLAYER.id, status=None, before=None, limit=9) == [game]
+    assert await store.results_of(PLAYER.id) == [Result("freecell", 1, 0, None, None)]
+
+
+async def test_deleted_player_stays_deleted(store: Store) -> None:
+    await store.delete_player(PLAYER.id)
+    await store.delete_player(PLAYER.id)
+    await store.delete_player("p9")
+    with pytest.raises(Missing):
+        await store.set_token(PLAYER.id, "new token")
+    with pytest.raises(Missing):
+        await store.rename_player(PLAYER.id, "Annie", KEY)
+    assert await store.player(PLAYER.id) is None
+    assert await store.player_by_token("new token") is None
+
+
+async def test_several_players_may_be_deleted(store: Store) -> None:
+    await store.create_player(OTHER, "bo", "token of bo")
+    await store.delete_player(PLAYER.id)
+    await store.delete_player(OTHER.id)
+    assert [await store.player(player.id) for player in (PLAYER, OTHER)] == [None, None]

@@ -1,0 +1,387 @@
+"""Group commit: who waits for whom, who is told what, and that nobody can stop it."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, bindparam, event, select
+from sqlalchemy.exc import StatementError
+
+from server.journal import Entry, HandleTaken, Journal, Missing, SeqTaken, StorageError
+from server.store import Store, writer
+from server.store.writer import Kind, Writer
+
+from .records import OTHER, PLAYER, a_game, after, entries
+
+pytestmark = pytest.mark.asyncio
+
+LINE = entries(10)
+
+
+async def start_games(store: Store, count: int) -> list[str]:
+    games = [f"g{number:02}" for number in range(count)]
+    await asyncio.gather(*(store.create_game(a_game(game)) for game in games))
+    return games
+
+
+def append(journal: Journal, game: str, entry: Entry) -> Coroutine[Any, Any, None]:
+    return journal.append(game, entry, after(entry))
+
+
+@contextmanager
+def commits_of(store: Store) -> Iterator[list[None]]:
+    """One element for each transaction that is committed while it lasts."""
+    commits: list[None] = []
+
+    def count(connection: Connection) -> None:
+        commits.append(None)
+
+    event.listen(store.engines.write.sync_engine, "commit", count)
+    yield commits
+    event.remove(store.engines.write.sync_engine, "commit", count)
+
+
+# -- Together --------------------------------------------------------------------------------------
+
+
+async def test_what_waits_is_written_in_one_transaction(store: Store) -> None:
+    games = await start_games(store, 50)
+    with commits_of(store) as commits:
+        await asyncio.gather(*(append(store, game, LINE[0]) for game in games))
+    assert len(commits) == 1
+    assert [await store.entries(game) for game in games] == [LINE[:1]] * 50
+
+
+async def test_lone_write_is_committed_by_itself(store: Store) -> None:
+    await store.create_game(a_game())
+    with commits_of(store) as commits:
+        for entry in LINE:
+            await append(store, "g1", entry)
+    assert len(commits) == len(LINE)
+
+
+async def test_writes_of_all_kinds_go_together(store: Store) -> None:
+    await start_games(store, 2)
+    with commits_of(store) as commits:
+        await asyncio.gather(
+            append(store, "g00", LINE[0]),
+            store.delete_player(PLAYER.id),
+            store.create_game(a_game("g9")),
+            store.create_player(OTHER, "bo", "token of bo"),
+            append(store, "g01", LINE[0]),
+        )
+    assert len(commits) == 1
+    assert await store.player(PLAYER.id) is None
+    assert await store.player_by_token("token of bo") == OTHER
+    assert await store.game("g9") == a_game("g9")
+
+
+async def test_each_write_is_told_of_its_own_fate(store: Store) -> None:
+    await start_games(store, 3)
+    await append(store, "g01", LINE[0])
+    with commits_of(store) as commits:
+        fates = await asyncio.gather(
+            append(store, "g00", LINE[0]),
+            append(store, "g01", LINE[0]),
+            append(store, "g99", LINE[0]),
+            append(store, "g02", LINE[0]),
+            store.create_player(OTHER, "annie", "token of bo"),
+            store.set_token("p9", "token"),
+            store.create_game(a_game("g3")),
+            return_exceptions=True,
+        )
+    assert [type(fate) for fate in fates] == [
+        *(type(None), SeqTaken, Missing, type(None)),
+        *(HandleTaken, Missing, type(None)),
+    ]
+    assert len(commits) < len(fates)
+    assert await store.entries("g00") == await store.entries("g02") == LINE[:1]
+    assert await store.game("g3") == a_game("g3")
+
+
+async def test_conflicts_cost_one_more_transaction_however_many(store: Store) -> None:
+    games = await start_games(store, 64)
+    await asyncio.gather(*(append(store, game, LINE[0]) for game in games[:32]))
+    with commits_of(store) as commits:
+        fates = await asyncio.gather(
+            *(append(store, game, LINE[0]) for game in games),
+            *(append(store, game, LINE[0]) for game in games),
+            return_exceptions=True,
+        )
+    assert [game for game, fate in zip(games * 2, fates, strict=True) if fate is None] == games[32:]
+    assert {type(fate) for fate in fates} == {type(None), SeqTaken}
+    assert len(commits) == 1
+
+
+async def test_first_of_two_that_claim_a_seq_has_it(store: Store) -> None:
+    await store.create_game(a_game())
+    first, second = replace(LINE[0], action="1a"), replace(LINE[0], action="1b")
+    fates = await asyncio.gather(
+        append(store, "g1", first), append(store, "g1", second), return_exceptions=True
+    )
+    assert [type(fate) for fate in fates] == [type(None), SeqTaken]
+    assert await store.entries("g1") == [first]
+
+
+async def test_one_that_is_wrong_otherwise_costs_few_transactions(store: Store) -> None:
+    games = await start_games(store, 63)
+    with commits_of(store) as commits:
+        fates = await asyncio.gather(
+            *(append(store, game, LINE[0]) for game in [*games[:13], "nowhere", *games[13:]]),
+            return_exceptions=True,
+        )
+    assert [number for number, fate in enumerate(fates) if fate] == [13]
+    assert isinstance(fates[13], Missing)
+    assert len(commits) == 6  # 32, 16, 8, 4, 2 and 1 of the innocent
+
+
+async def test_taken_handles_fail_no_batch(store: Store) -> None:
+    await store.create_game(a_game())
+    with commits_of(store) as commits:
+        fates = await asyncio.gather(
+            append(store, "g1", LINE[0]),
+            *(
+                store.create_player(replace(OTHER, id=f"x{number}"), "annie", f"token {number}")
+                for number in range(30)
+            ),
+            return_exceptions=True,
+        )
+    assert [type(fate) for fate in fates] == [type(None), *[HandleTaken] * 30]
+    assert len(commits) == 1
+
+
+# -- Many games ------------------------------------------------------------------------------------
+
+
+async def play(store: Store, game: str, name: str, chance: random.Random) -> list[int]:
+    """Append to a game that others append to as well; return the seqs that were ours."""
+    ours = []
+    made: list[Entry] = await store.entries(game)
+    while len(made) < len(LINE):
+        entry = replace(LINE[len(made)], action=name)
+        if chance.random() < 0.2:
+            await asyncio.sleep(0)
+        try:
+            await append(store, game, entry)
+        except SeqTaken:
+            made = await store.entries(game)
+        else:
+            made.append(entry)
+            ours.append(entry.seq)
+    return ours
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_fifty_games_with_rivals_have_every_seq_once(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    games = await start_games(store, 50)
+    names = ["red", "black"]
+    players = [play(store, game, name, chance) for game in games for name in names]
+    won = iter(await asyncio.gather(*players))
+    for game in games:
+        kept = await store.entries(game)
+        assert [entry.seq for entry in kept] == [entry.seq for entry in LINE]
+        for name in names:  # acknowledged to a player exactly when the entry is theirs
+            assert next(won) == [entry.seq for entry in kept if entry.action == name]
+        record = await store.game(game)
+        assert record is not None
+        assert record.summary == after(LINE[-1])
+
+
+async def test_two_processes_cannot_both_have_a_seq(store: Store, database_url: str) -> None:
+    games = await start_games(store, 20)
+    other = await Store.open(database_url)
+    chance = random.Random(0)
+    players = [
+        play(journal, game, name, chance)
+        for game in games
+        for name, journal in [("here", store), ("there", other)]
+    ]
+    won = iter(await asyncio.gather(*players))
+    await other.close()
+    for game in games:
+        kept = await store.entries(game)
+        assert [entry.seq for entry in kept] == [entry.seq for entry in LINE]
+        for name in ["here", "there"]:
+            assert next(won) == [entry.seq for entry in kept if entry.action == name]
+
+
+# -- Leaving early ---------------------------------------------------------------------------------
+
+
+class Cancelled(Awaitable[None]):
+    """A coroutine whose task is cancelled when it waits for the ``nth`` time."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, object], nth: int) -> None:
+        self._coroutine = coroutine
+        self._nth = nth
+        self.waits = 0
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        try:
+            step = self._coroutine.send(None)
+            while True:
+                self.waits += 1
+                if self.waits == self._nth:
+                    task = asyncio.current_task()
+                    assert task is not None
+                    task.cancel()
+                try:
+                    sent = yield step
+                except BaseException as error:  # noqa: BLE001 - a coroutine in between
+                    step = self._coroutine.throw(error)
+                else:
+                    step = self._coroutine.send(sent)
+        except StopIteration:
+            return
+
+
+async def cancel_at_every_wait(
+    ask: Callable[[], Coroutine[Any, Any, object]], afterwards: Callable[[], Awaitable[None]]
+) -> int:
+    """Ask again and again, cancelled a wait later each time, until it gets through."""
+    nth = 1
+    while True:
+        cancelled = Cancelled(ask(), nth)
+        [outcome] = await asyncio.gather(asyncio.ensure_future(cancelled), return_exceptions=True)
+        await afterwards()
+        if outcome is None:
+            return nth
+        assert isinstance(outcome, asyncio.CancelledError)
+        nth += 1
+
+
+async def test_reader_may_leave_at_any_wait(store: Store) -> None:
+    await store.create_game(a_game())
+    await append(store, "g1", LINE[0])
+
+    async def still_reads() -> None:
+        async with asyncio.timeout(5):
+            # More at once than there are connections: none may have been lost.
+            found = await asyncio.gather(*(store.entries("g1") for _ in range(8)))
+        assert found == [LINE[:1]] * 8
+
+    assert await cancel_at_every_wait(lambda: store.entries("g1"), still_reads) > 1
+
+
+async def test_writer_may_be_left_at_any_wait(store: Store) -> None:
+    games = iter(await start_games(store, 30))
+    others = iter(range(10**6))
+    asked = []
+
+    def ask() -> Coroutine[Any, Any, None]:
+        asked.append(next(games))
+        return append(store, asked[-1], LINE[0])
+
+    async def others_are_written() -> None:
+        await asyncio.gather(*(store.create_game(a_game(f"o{next(others)}")) for _ in range(3)))
+
+    await cancel_at_every_wait(ask, others_are_written)
+    # It was asked for and nobody took it back: the leaving of a caller loses nothing.
+    assert [await store.entries(game) for game in asked] == [LINE[:1]] * len(asked)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_callers_who_leave_lose_nothing_and_stop_nobody(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    games = await start_games(store, 30)
+
+    async def play_on(game: str) -> None:
+        for entry in LINE:
+            await append(store, game, entry)
+
+    async def play_and_leave(game: str) -> None:
+        while (seq := len(await store.entries(game))) < len(LINE):
+            task = asyncio.create_task(append(store, game, LINE[seq]))
+            await asyncio.sleep(chance.choice([0, chance.random() / 200]))
+            task.cancel()
+            [outcome] = await asyncio.gather(task, return_exceptions=True)
+            # What was left may be written before the reading or after: then the seq is taken.
+            assert outcome is None or isinstance(outcome, asyncio.CancelledError | SeqTaken)
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*map(play_on, games[::2]), *map(play_and_leave, games[1::2]))
+    assert [await store.entries(game) for game in games] == [LINE] * len(games)
+
+
+async def test_caller_who_leaves_while_there_is_no_room_was_never_there(
+    store: Store, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "ROOM", 2)
+    small = await Store.open(database_url)
+    games = await start_games(small, 4)
+    tasks = [asyncio.create_task(append(small, game, LINE[0])) for game in games]
+    await asyncio.sleep(0)  # each has come as far as it can: two wait for room
+    tasks[3].cancel()
+    assert await asyncio.gather(*tasks[:3]) == [None] * 3
+    assert [len(await small.entries(game)) for game in games] == [1, 1, 1, 0]
+    await asyncio.gather(*(append(small, game, LINE[1]) for game in games[:3]))
+    await small.close()
+
+
+# -- The end ---------------------------------------------------------------------------------------
+
+
+async def test_close_finishes_what_waits(store: Store, database_url: str) -> None:
+    games = await start_games(store, 40)
+    tasks = [asyncio.create_task(append(store, game, LINE[0])) for game in games]
+    await asyncio.sleep(0)
+    await store.close()
+    assert all(task.done() for task in tasks)
+    assert await asyncio.gather(*tasks) == [None] * len(games)
+    again = await Store.open(database_url)
+    assert [await again.entries(game) for game in games] == [LINE[:1]] * len(games)
+    await again.close()
+
+
+async def test_close_waits_for_who_reads(store: Store) -> None:
+    await store.create_game(a_game())
+    tasks = [asyncio.create_task(store.entries("g1")) for _ in range(9)]
+    await asyncio.sleep(0)
+    await store.close()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert outcomes[:5] == [[]] * 5
+    assert all(isinstance(outcome, list | StorageError) for outcome in outcomes)
+
+
+async def test_nothing_is_done_after_close(store: Store) -> None:
+    await store.close()
+    for ask in [
+        append(store, "g1", LINE[0]),
+        store.create_game(a_game()),
+        store.entries("g1"),
+        store.check(),
+    ]:
+        with pytest.raises(StorageError, match="closed"):
+            await ask
+    await store.close()
+
+
+async def test_writer_that_is_stopped_leaves_nobody_waiting(store: Store) -> None:
+    games = await start_games(store, 3)
+    tasks = [asyncio.create_task(append(store, game, LINE[0])) for game in games]
+    await asyncio.sleep(0)
+    [writing] = [task for task in asyncio.all_tasks() if task.get_name() == "journal writer"]
+    await asyncio.sleep(0)
+    late = asyncio.create_task(append(store, games[0], LINE[1]))
+    await asyncio.sleep(0)
+    writing.cancel()
+    outcomes = await asyncio.gather(*tasks, late, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [StorageError] * 4
+    with pytest.raises(StorageError):
+        await append(store, games[0], LINE[0])
+    with pytest.raises(asyncio.CancelledError):
+        await store.close()
+
+
+async def test_mistake_of_ours_is_raised_as_it_is_and_the_writer_goes_on(store: Store) -> None:
+    lone = Writer(store.engines.write, 5.0)
+    kind = Kind(0, (select(bindparam("forgotten")),))
+    with pytest.raises(StatementError, match="forgotten"):
+        await lone.write(kind, "", ({},), lambda error: AssertionError())
+    await lone.write(kind, "", ({"forgotten": 1},), lambda error: AssertionError())
+    await lone.close()
