@@ -1,0 +1,329 @@
+"""Conversations: one for each connection; together they are the application behind the gateway."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Protocol
+
+from cellmates.protocol import (
+    CLIENT_FRAME_BYTES,
+    CloseCode,
+    Draining,
+    Encoding,
+    ErrorCode,
+    EventBody,
+    GameEvent,
+    Hello,
+    Limits,
+    PlayerCreate,
+    ProtocolError,
+    Request,
+    decode_request,
+    encode_error,
+    encode_event,
+    encode_reply,
+)
+
+from .clock import Clock
+from .handlers import Audience, Error, Handlers, Talker, error_of
+from .journal import PlayerRecord
+from .session import HINTS, MOVES, Bucket, Buckets, NotNow, Rate, State, check
+
+_log = logging.getLogger(__name__)
+
+BAD_FRAMES_ALLOWED = 2
+WARNINGS_ALLOWED = 50
+HELLO_S = 5.0
+HEARTBEAT_S = 20
+REQUESTS = Rate(40, 20)
+MOVES_PER_S = 100
+HINTS_OF_ONE = Rate(5, 2)
+GREETINGS = Rate(2_000, 200)  # after a restart a whole club comes back from one address
+NEW_PLAYERS = Rate(20, 1 / 60)
+LIMITS = Limits(CLIENT_FRAME_BYTES, REQUESTS.burst, int(REQUESTS.per_s), HEARTBEAT_S)
+
+
+class Peer(Protocol):
+    """The other end of a connection, as the gateway gives it."""
+
+    @property
+    def address(self) -> str:
+        """IP address of whoever is there."""
+
+    @property
+    def encoding(self) -> Encoding:
+        """What the handshake agreed on."""
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame; never waits."""
+
+    def close(self, code: int, reason: str = "") -> None:
+        """Say goodbye and close."""
+
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> "Timer":
+        """Call back after a while, unless the connection is gone by then."""
+
+
+class Timer(Protocol):
+    """What can still be called off."""
+
+    def cancel(self) -> None:
+        """Do not call back."""
+
+
+class Hall(Audience):
+    """Who is connected, who is whom, and who follows which game."""
+
+    def __init__(self) -> None:
+        self.conversations: set[Conversation] = set()
+        self._of_player: defaultdict[str, set[Conversation]] = defaultdict(set)
+        self._of_game: defaultdict[str, set[Conversation]] = defaultdict(set)
+
+    def enter(self, conversation: "Conversation") -> None:
+        """A connection is there."""
+        self.conversations.add(conversation)
+
+    def leave(self, conversation: "Conversation") -> None:
+        """A connection is gone, and all that it followed."""
+        self.conversations.discard(conversation)
+        self.identify(conversation, None)
+
+    def identify(self, conversation: "Conversation", player: PlayerRecord | None) -> None:
+        """A connection is another player's now, or nobody's: what it followed is forgotten."""
+        if conversation.player is not None:
+            _remove(self._of_player, conversation.player.id, conversation)
+        for game in conversation.followed:
+            _remove(self._of_game, game, conversation)
+        conversation.followed.clear()
+        conversation.player = player
+        if player is not None:
+            self._of_player[player.id].add(conversation)
+
+    def follow(self, conversation: "Conversation", game: str) -> None:
+        """A connection wants to know what others do in a game."""
+        conversation.followed.add(game)
+        self._of_game[game].add(conversation)
+
+    def tell(self, game: str, event: GameEvent, *, but: Talker) -> None:
+        """Send an event to the connections that follow a game."""
+        for conversation in self._of_game.get(game, ()):
+            if conversation is not but:
+                conversation.say(event)
+
+    def renamed(self, player: PlayerRecord) -> None:
+        """Tell a player's connections what the player is called now."""
+        for conversation in self._of_player.get(player.id, ()):
+            conversation.player = player
+
+    def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
+        """Close a player's connections: the token that they came with works no longer."""
+        for conversation in tuple(self._of_player.get(player.id, ())):
+            if conversation is not but:
+                conversation.close(CloseCode.BAD_TOKEN, "this token works no longer")
+
+    def announce(self, event: EventBody) -> None:
+        """Send an event to everybody."""
+        for conversation in tuple(self.conversations):
+            conversation.say(event)
+
+
+class Rates:
+    """How often who may say what; the buckets that outlive a connection."""
+
+    def __init__(self, moves_per_s: int = MOVES_PER_S) -> None:
+        self.moves = Rate(2 * moves_per_s, moves_per_s)
+        self._greetings = Buckets(GREETINGS)
+        self._new_players = Buckets(NEW_PLAYERS)
+        self._players = Buckets(Rate(4 * moves_per_s, 2 * moves_per_s))
+
+    def wait_ms(self, address: str, player: PlayerRecord | None, message: type, now: int) -> int:
+        """Milliseconds to wait before a message may be said; 0 when it may be now."""
+        if message is Hello:
+            return self._greetings.take(address, now)
+        if message is PlayerCreate:
+            return self._new_players.take(address, now)
+        if player is not None:
+            return self._players.take(player.id, now)
+        return 0
+
+
+class Conversation:
+    """What is said over one connection. Frames are handled one at a time, in order."""
+
+    def __init__(
+        self, peer: Peer, *, hall: Hall, handlers: Handlers, rates: Rates, clock: Clock
+    ) -> None:
+        self.player: PlayerRecord | None = None
+        self.followed: set[str] = set()
+        self._peer = peer
+        self._hall = hall
+        self._handlers = handlers
+        self._rates = rates
+        self._clock = clock
+        self._state = State.GREETING
+        self._network = network_of(peer.address)
+        self._buckets = {
+            "requests": Bucket(REQUESTS),
+            "moves": Bucket(rates.moves),
+            "hints": Bucket(HINTS_OF_ONE),
+        }
+        self._bad_frames = 0
+        self._warnings = 0
+        self._is_closing = False
+        self._is_draining = False
+        hall.enter(self)
+        self._greeting_deadline = peer.call_later(HELLO_S, self._greeting_missed)
+
+    async def receive(self, frame: bytes | str) -> None:
+        """Answer one frame. Never raises."""
+        if self._is_closing:
+            return
+        try:
+            request = decode_request(self._peer.encoding, self._in_its_kind(frame))
+        except ProtocolError as unread:
+            self._refuse(unread.re, Error(unread.code, unread.message, unread.context))
+            if unread.code is ErrorCode.BAD_FRAME:
+                self._count_bad_frame()
+            return
+        error = self._may_not(request) or await self._answer(request)
+        if error is not None:
+            self._refuse(request.id, error)
+            self._close_after(error.code)
+
+    def closed(self) -> None:
+        """The socket is gone."""
+        self._is_closing = True
+        self._greeting_deadline.cancel()
+        self._hall.leave(self)
+
+    def say(self, event: EventBody) -> None:
+        """Send an event."""
+        self._peer.send(encode_event(self._peer.encoding, event))
+
+    def close(self, code: CloseCode, reason: str) -> None:
+        """Say goodbye; what comes in after that is not answered."""
+        self._is_closing = True
+        self._peer.close(code, reason)
+
+    def drain(self) -> None:
+        """From now on answer nothing new: the server goes away."""
+        self._is_draining = True
+
+    def become(self, player: PlayerRecord | None) -> None:
+        """From now on this connection is that player's, or a guest's."""
+        self._greeting_deadline.cancel()
+        self._state = State.GUEST if player is None else State.PLAYING
+        self._hall.identify(self, player)
+
+    def follow(self, game: str) -> None:
+        """Tell this connection what others of its player do in a game."""
+        self._hall.follow(self, game)
+
+    async def _answer(self, request: Request) -> Error | None:
+        try:
+            body = await self._handlers.answer(self, request.body)
+        except Exception as crash:  # noqa: BLE001 - logged below, and the connection lives on
+            error = error_of(crash)
+            if error is None:
+                _log.exception("request crashed", extra={"type": type(request.body).__name__})
+                return Error(ErrorCode.INTERNAL, "the server made a mistake", {})
+            return error
+        self._peer.send(encode_reply(self._peer.encoding, request.id, body))
+        return None
+
+    def _may_not(self, request: Request) -> Error | None:
+        """Why a request may not be said now; None where it may."""
+        said = type(request.body)
+        if self._is_draining:
+            return Error(ErrorCode.DRAINING, "the server is about to restart", {}, 1_000)
+        wait_ms, key = self._wait_ms(said)
+        if wait_ms:
+            self._warnings += 1
+            return Error(
+                ErrorCode.RATE_LIMITED, f"slow down: too many {key}", {"key": key}, wait_ms
+            )
+        try:
+            check(self._state, said)
+        except NotNow as error:
+            return Error(error.code, str(error), {})
+        return None
+
+    def _wait_ms(self, message: type) -> tuple[int, str]:
+        now = self._clock.monotonic_ms()
+        key = "moves" if message in MOVES else "hints" if message in HINTS else "requests"
+        wait_ms = self._buckets[key].take(now)
+        if wait_ms:
+            return wait_ms, key
+        return self._rates.wait_ms(self._network, self.player, message, now), "player or address"
+
+    def _close_after(self, code: ErrorCode) -> None:
+        if code is ErrorCode.UNSUPPORTED_PROTO:
+            self.close(CloseCode.UNSUPPORTED_PROTO, "protocol version")
+        elif code is ErrorCode.BAD_TOKEN:
+            self.close(CloseCode.BAD_TOKEN, "token")
+        elif self._warnings > WARNINGS_ALLOWED:
+            self.close(CloseCode.TOO_MANY_REQUESTS, "too many requests")
+
+    def _in_its_kind(self, frame: bytes | str) -> bytes | str:
+        """The frame, if it is of the kind that the encoding asks for."""
+        wanted = str if self._peer.encoding is Encoding.JSON else bytes
+        if not isinstance(frame, wanted):
+            kind = "text" if wanted is str else "binary"
+            message = f"frames of {self._peer.encoding} are {kind} frames"
+            raise ProtocolError(ErrorCode.BAD_FRAME, message)
+        return frame
+
+    def _refuse(self, re: int | None, error: Error) -> None:
+        frame = encode_error(
+            self._peer.encoding, re, error.code, error.message, error.context, error.retry_after_ms
+        )
+        self._peer.send(frame)
+
+    def _count_bad_frame(self) -> None:
+        self._bad_frames += 1
+        if self._bad_frames > BAD_FRAMES_ALLOWED:
+            self.close(CloseCode.BAD_FRAMES, "bad frames")
+
+    def _greeting_missed(self) -> None:
+        self.close(CloseCode.TOO_SLOW, "no hello in time")
+
+
+class Application:
+    """What the gateway talks to: makes a conversation for each connection."""
+
+    def __init__(
+        self, *, hall: Hall, handlers: Handlers, clock: Clock, rates: Rates | None = None
+    ) -> None:
+        self._hall = hall
+        self._handlers = handlers
+        self._clock = clock
+        self._rates = rates or Rates()
+
+    def opened(self, peer: Peer) -> Conversation:
+        """A WebSocket connection is there."""
+        return Conversation(
+            peer, hall=self._hall, handlers=self._handlers, rates=self._rates, clock=self._clock
+        )
+
+    def draining(self, deadline_s: float, retry_after_ms: int) -> None:
+        """Tell everybody that the server goes away, and answer nothing new."""
+        deadline = self._clock.now_ms() + int(deadline_s * 1000)
+        self._hall.announce(Draining(deadline, retry_after_ms))
+        for conversation in tuple(self._hall.conversations):
+            conversation.drain()
+
+
+def network_of(address: str) -> str:
+    """What rates are counted by: an IPv4 address, or the /64 of an IPv6 one."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((ip, 64), strict=False)) if isinstance(ip, IPv6Address) else str(ip)
+
+
+def _remove(index: defaultdict[str, set[Conversation]], key: str, gone: Conversation) -> None:
+    index[key].discard(gone)
+    if not index[key]:
+        del index[key]

@@ -1,0 +1,419 @@
+"""Message, act, answer; and the one place where exceptions become error replies."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, assert_never
+
+from msgspec import UNSET
+
+from cellmates import __version__
+from cellmates.engine import (
+    RULESETS,
+    Act,
+    Action,
+    Autoplay,
+    BadAutoplay,
+    BadDeal,
+    BadMove,
+    Deal,
+    IllegalMove,
+    Move,
+    NothingToUndo,
+    Status,
+    hint,
+    parse_place,
+    tap,
+)
+from cellmates.protocol import (
+    PROTO,
+    BoardGet,
+    BoardUnwatch,
+    BoardWatch,
+    DailyChallenges,
+    DailyList,
+    DailyStart,
+    Done,
+    ErrorCode,
+    GameEvent,
+    GameHint,
+    GameList,
+    GameMove,
+    GameOpen,
+    GameResign,
+    GamesMine,
+    GameStart,
+    GameTap,
+    GameUndo,
+    GameView,
+    Hello,
+    Hinted,
+    Limits,
+    Moved,
+    Ping,
+    PlayerCreate,
+    PlayerCreated,
+    PlayerDelete,
+    PlayerGet,
+    PlayerRename,
+    PlayerReply,
+    PlayerShown,
+    PlayerToken,
+    Pong,
+    Replay,
+    ReplayGet,
+    ReplyBody,
+    RequestBody,
+    ServerInfo,
+    Tapped,
+    TokenReply,
+    Welcome,
+)
+
+from . import views
+from .clock import Clock
+from .game import Conflict, GameOver
+from .games import UNFINISHED, Games, NoSuchGame, TooManyGames
+from .journal import HandleTaken, Journal, Missing, PlayerRecord, StorageError
+from .players import BadToken, HandleInvalid, NoSuchPlayer, NotConfirmed, Players
+
+PlayersOwn = (
+    PlayerRename
+    | PlayerToken
+    | PlayerDelete
+    | GameStart
+    | GameOpen
+    | GamesMine
+    | GameHint
+    | GameTap
+    | GameMove
+    | GameUndo
+    | GameResign
+)
+
+PAGE = 50
+_CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{1,64})")
+_SEQ_CURSOR = re.compile(r"[0-9]{1,9}")
+_RETRY_MS = 1_000
+
+
+class Refused(Exception):
+    """A request is refused by the handlers themselves."""
+
+    def __init__(
+        self, code: ErrorCode, message: str, context: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.context = context or {}
+
+
+class Talker(Protocol):
+    """The connection that asks, as handlers see it."""
+
+    player: PlayerRecord | None
+
+    def become(self, player: PlayerRecord | None) -> None:
+        """From now on this connection is that player's, or a guest's."""
+
+    def follow(self, game: str) -> None:
+        """Tell this connection what others of its player do in a game."""
+
+
+class Audience(Protocol):
+    """All other connections, as handlers see them."""
+
+    def tell(self, game: str, event: GameEvent, *, but: Talker) -> None:
+        """Send an event to the connections that follow a game."""
+
+    def renamed(self, player: PlayerRecord) -> None:
+        """Tell a player's connections what the player is called now."""
+
+    def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
+        """Close a player's connections: the token that they came with works no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """What an error reply says."""
+
+    code: ErrorCode
+    message: str
+    context: Mapping[str, object]
+    retry_after_ms: int | None = None
+
+
+class Handlers:
+    """Answers each message, on behalf of whoever sent it."""
+
+    def __init__(
+        self,
+        *,
+        games: Games,
+        players: Players,
+        journal: Journal,
+        clock: Clock,
+        audience: Audience,
+        limits: Limits,
+    ) -> None:
+        self._games = games
+        self._players = players
+        self._journal = journal
+        self._clock = clock
+        self._audience = audience
+        self._limits = limits
+
+    async def answer(self, talker: Talker, message: RequestBody) -> ReplyBody:
+        """Do what a message asks and say what came of it.
+
+        Raises:
+            Exception: one that ``error_of`` knows, and then nothing has changed; any other is a
+                mistake of the server's.
+        """
+        match message:
+            case Hello():
+                return await self._hello(talker, message)
+            case Ping():
+                return Pong(self._clock.now_ms())
+            case PlayerGet():
+                return await self._show_player(message)
+            case ReplayGet():
+                return await self._replay(talker, message)
+            case DailyList():
+                return DailyChallenges([])
+            case BoardGet() | BoardWatch() | DailyStart():
+                raise Refused(ErrorCode.NOT_FOUND, "there is no such challenge")
+            case BoardUnwatch():
+                return Done()
+            case PlayerCreate():
+                return await self._create_player(talker, message)
+            case _:
+                return await self._of_player(talker, _player(talker), message)
+
+    async def _of_player(
+        self, talker: Talker, player: PlayerRecord, message: PlayersOwn
+    ) -> ReplyBody:
+        match message:
+            case PlayerRename():
+                return await self._rename_player(player, message)
+            case PlayerToken():
+                token = await self._players.rotate(player)
+                self._audience.hang_up(player, but=talker)
+                return TokenReply(token)
+            case PlayerDelete():
+                await self._players.delete(player, message.confirm)
+                talker.become(None)
+                self._audience.hang_up(player, but=talker)
+                return Done()
+            case GameStart():
+                return await self._start(talker, player, message)
+            case GameOpen():
+                return await self._open(talker, player, message)
+            case GamesMine():
+                return await self._list_games(player, message)
+            case GameHint():
+                return await self._hint(player, message)
+            case GameTap():
+                return await self._tap(player, message)
+            case GameMove():
+                return await self._act(talker, player, message, Move.parse(message.move))
+            case GameUndo():
+                return await self._act(talker, player, message, Act.UNDO)
+            case GameResign():
+                return await self._act(talker, player, message, Act.RESIGN)
+            case _ as never:
+                assert_never(never)
+
+    # -- Players -----------------------------------------------------------------------------------
+
+    async def _hello(self, talker: Talker, message: Hello) -> Welcome:
+        if message.proto != PROTO:
+            raise Refused(
+                ErrorCode.UNSUPPORTED_PROTO,
+                f"this server speaks protocol {PROTO}",
+                {"supported": [PROTO]},
+            )
+        player, games = None, []
+        if message.token is not None:
+            player = await self._players.by_token(message.token)
+            games = await self._journal.games_of(
+                player.id, status=UNFINISHED, before=None, limit=PAGE
+            )
+        talker.become(player)
+        return Welcome(
+            server=ServerInfo("cellmates", __version__),
+            proto=PROTO,
+            time=self._clock.now_ms(),
+            player=None if player is None else views.wire_player(player),
+            limits=self._limits,
+            rulesets=list(RULESETS),
+            games=[views.game_ref(record) for record in games],
+        )
+
+    async def _create_player(self, talker: Talker, message: PlayerCreate) -> PlayerCreated:
+        player, token = await self._players.create(message.handle, message.kind)
+        talker.become(player)
+        return PlayerCreated(views.wire_player(player), token)
+
+    async def _rename_player(self, player: PlayerRecord, message: PlayerRename) -> PlayerReply:
+        renamed = await self._players.rename(player, message.handle)
+        self._audience.renamed(renamed)
+        return PlayerReply(views.wire_player(renamed))
+
+    async def _show_player(self, message: PlayerGet) -> PlayerShown:
+        player = await self._players.by_handle(message.handle)
+        results = await self._players.results(player)
+        return PlayerShown(views.wire_player(player), views.stats(results))
+
+    # -- Games -------------------------------------------------------------------------------------
+
+    async def _start(self, talker: Talker, player: PlayerRecord, message: GameStart) -> GameView:
+        ruleset = RULESETS.get(message.ruleset)
+        if ruleset is None:
+            raise _bad_request("d.ruleset", f"the rulesets are {', '.join(RULESETS)}")
+        autoplay = ruleset.autoplay if message.autoplay is None else Autoplay(message.autoplay)
+        try:
+            deal = None if message.deal is None else Deal.parse(ruleset, message.deal)
+            live = await self._games.start(player, ruleset, deal, autoplay)
+        except BadDeal as error:
+            raise _bad_request("d.deal", str(error)) from None
+        except BadAutoplay as error:
+            raise _bad_request("d.autoplay", str(error)) from None
+        talker.follow(live.record.id)
+        return views.game_view(live, 0)
+
+    async def _open(self, talker: Talker, player: PlayerRecord, message: GameOpen) -> GameView:
+        live = await self._games.open(player, message.game)
+        talker.follow(message.game)
+        return views.game_view(live, self._games.elapsed_ms(live), since=message.since)
+
+    async def _list_games(self, player: PlayerRecord, message: GamesMine) -> GameList:
+        limit = message.limit or PAGE
+        records = await self._journal.games_of(
+            player.id,
+            status=message.status,
+            before=_place_in_list(message.cursor),
+            limit=limit + 1,
+        )
+        page = records[:limit]
+        more = len(records) > limit
+        return GameList(
+            [views.game_summary(record, record.summary.elapsed_ms) for record in page],
+            f"{page[-1].started}.{page[-1].id}" if more else None,
+        )
+
+    async def _hint(self, player: PlayerRecord, message: GameHint) -> Hinted:
+        live = await self._games.open(player, message.game)
+        if views.is_ranked(live.record):
+            raise Refused(ErrorCode.FORBIDDEN, "there are no hints in a ranked attempt")
+        move = hint(live.state)
+        return Hinted(None if move is None else str(move), live.seq)
+
+    async def _tap(self, player: PlayerRecord, message: GameTap) -> Tapped:
+        live = await self._games.open(player, message.game)
+        state, place = live.state, parse_place(message.from_)
+        move = None
+        if state.status is Status.PLAYING:
+            move = tap(state.ruleset, state.position, place, message.depth, message.taps)
+        return Tapped(None if move is None else str(move))
+
+    async def _act(
+        self,
+        talker: Talker,
+        player: PlayerRecord,
+        message: GameMove | GameUndo | GameResign,
+        action: Action,
+    ) -> Moved:
+        live, made = await self._games.act(player, message.game, action, message.seq)
+        if not made.repeated:
+            view = views.view_after(live, made) if action is Act.UNDO else UNSET
+            auto = [str(move) for move in made.state.auto]
+            event = GameEvent(message.game, views.wire_entry(made.entry), auto, view)
+            self._audience.tell(message.game, event, but=talker)
+        return views.moved(live, made, with_view=action is Act.UNDO)
+
+    async def _replay(self, talker: Talker, message: ReplayGet) -> Replay:
+        record = await self._journal.game(message.game)
+        if record is None:
+            raise NoSuchGame(f"there is no game {message.game[:32]!r}")
+        mine = talker.player is not None and talker.player.id == record.player
+        if record.summary.status == UNFINISHED and not mine:
+            raise Refused(ErrorCode.NOT_YET, "the game is still being played")
+        after = _place_in_entries(message.cursor)
+        entries = await self._journal.entries(message.game, after, views.MOST_ENTRIES)
+        last = entries[-1].seq if entries else after
+        return Replay(
+            views.replay_header(record, await self._journal.player(record.player)),
+            [views.wire_entry(entry) for entry in entries],
+            str(last) if last < record.summary.seq else None,
+            views.replay_result(record),
+        )
+
+
+def _player(talker: Talker) -> PlayerRecord:
+    """Player of a connection that the session has let say what only players may."""
+    if talker.player is None:
+        raise Refused(ErrorCode.TOKEN_NEEDED, "for this a player is needed")
+    return talker.player
+
+
+def _bad_request(field: str, why: str) -> Refused:
+    return Refused(ErrorCode.BAD_REQUEST, why, {"field": field, "why": why})
+
+
+def _place_in_list(cursor: str | None) -> tuple[int, str] | None:
+    if cursor is None:
+        return None
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise Refused(ErrorCode.BAD_CURSOR, "this cursor is none of games.mine's")
+    return int(match[1]), match[2]
+
+
+def _place_in_entries(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not _SEQ_CURSOR.fullmatch(cursor):
+        raise Refused(ErrorCode.BAD_CURSOR, "this cursor is none of replay.get's")
+    return int(cursor)
+
+
+def error_of(error: Exception) -> Error | None:
+    """What an error reply says of an exception; None of a mistake of the server's."""
+    context: Mapping[str, object] = {}
+    match error:
+        case Refused():
+            code, context = error.code, error.context
+        case BadMove():
+            code = ErrorCode.BAD_MOVE
+        case IllegalMove():
+            code = ErrorCode.ILLEGAL_MOVE
+            context = {"reason": error.reason.value}
+            if error.limit is not None:
+                context = {**context, "limit": error.limit, "length": error.length}
+        case NothingToUndo():
+            code = ErrorCode.NOTHING_TO_UNDO
+        case Conflict():
+            code, context = ErrorCode.CONFLICT, {"seq": error.seq}
+        case GameOver():
+            code, context = ErrorCode.GAME_OVER, {"status": error.status}
+        case NoSuchGame() | NoSuchPlayer():
+            code = ErrorCode.NOT_FOUND
+        case Missing():
+            return Error(ErrorCode.NOT_FOUND, "it is gone meanwhile", {})
+        case TooManyGames():
+            code = ErrorCode.TOO_MANY_GAMES
+        case HandleTaken():
+            return Error(ErrorCode.HANDLE_TAKEN, "somebody has this handle, or one like it", {})
+        case HandleInvalid():
+            code, context = ErrorCode.HANDLE_INVALID, {"why": str(error)}
+        case BadToken():
+            code = ErrorCode.BAD_TOKEN
+        case NotConfirmed():
+            code = ErrorCode.FORBIDDEN
+        case StorageError():
+            message = "the database did not answer: send the request again, it will tell"
+            return Error(ErrorCode.INTERNAL, message, {}, _RETRY_MS)
+        case _:
+            return None
+    return Error(code, str(error), context)

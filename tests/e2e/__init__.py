@@ -1,0 +1,1 @@
+"""Whole games over real sockets, against servers that are really killed."""

@@ -1,0 +1,96 @@
+"""A real server in a process and on a port of its own, that can be killed and comes back."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from server.__main__ import main
+
+STOPPED_S = 15.0
+# Children come from one process that has imported everything, so that a start costs little.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["tests.e2e.running"])
+
+
+class RunningServer:
+    """Start with ``start``; the address stays the same from start to start."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._settings = {"CELLMATES_PORT": "0", **settings}
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self.http = ""
+
+    @property
+    def url(self) -> str:
+        """Where WebSockets connect."""
+        return f"{self.http.replace('http', 'ws', 1)}ws"
+
+    @property
+    def log(self) -> str:
+        """All that was logged."""
+        return (self._folder / "log").read_text(encoding="utf-8")
+
+    def start(self) -> None:
+        """Start; returns when the server has said where it listens."""
+        fifo = self._folder / "said"
+        fifo.unlink(missing_ok=True)
+        os.mkfifo(fifo)
+        self._process = _PROCESSES.Process(
+            target=_serve, args=(self._folder, self._settings), daemon=True
+        )
+        self._process.start()
+        with fifo.open(encoding="utf-8") as said:
+            line = said.readline()
+        assert " listens on " in line, f"{line!r} {self.log}"
+        self.http = line.split()[-1]
+        self._settings["CELLMATES_PORT"] = str(urlsplit(self.http).port)
+
+    def kill(self) -> None:
+        """End at once, as by a crash."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int | None:
+        """Ask to stop; the exit status, or None where it did not."""
+        return self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> int | None:
+        process, self._process = self._process, None
+        if process is None or process.pid is None:
+            return None
+        os.kill(process.pid, number)
+        process.join(STOPPED_S)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            return None
+        return process.exitcode
+
+
+def _serve(folder: Path, settings: Mapping[str, str]) -> None:
+    os.environ.update(settings)
+    log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    said = os.open(folder / "said", os.O_WRONLY)
+    os.dup2(said, 1)
+    os.dup2(log, 2)
+    sys.stdout = os.fdopen(1, "w")
+    sys.stderr = os.fdopen(2, "w")
+    sys.exit(main(["serve"]))
+
+
+@contextmanager
+def running_server(folder: Path, **settings: str) -> Iterator[RunningServer]:
+    """A server that is stopped in the end."""
+    server = RunningServer(
+        folder, {f"CELLMATES_{name.upper()}": value for name, value in settings.items()}
+    )
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
