@@ -4,7 +4,16 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .local import WrongInput, add_commands
+from . import local
+from .local import WrongInput
+
+MISSING: str | None = None
+try:
+    from . import networked
+except ModuleNotFoundError as error:  # local commands need nothing but Python
+    if error.name not in ("msgpack", "rich", "websockets"):
+        raise
+    MISSING = error.name
 
 WRONG_INPUT = 2
 INTERRUPTED = 130
@@ -13,9 +22,14 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, 1 for a refusal, 2 for wrong input."""
     parser = argparse.ArgumentParser(
-        prog="cellmates", description="FreeCell and Eight Off: deals, solutions and lines of play."
+        prog="cellmates",
+        description="FreeCell and Eight Off: games on a server, deals, solutions, lines of play.",
+        epilog=f"Without the package {MISSING} there are no games on a server." if MISSING else "",
     )
-    add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    if MISSING is None:
+        networked.add_commands(commands)
+    local.add_commands(commands)
     parsed = parser.parse_args(arguments)
     try:
         status: int = parsed.run(parsed)

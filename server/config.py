@@ -44,7 +44,7 @@ class Settings:
     @property
     def sqlite_path(self) -> str:
         """Path of the SQLite file."""
-        return self.database_url.partition("///")[2].partition("?")[0]
+        return _sqlite_path(self.database_url)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -98,7 +98,13 @@ def _database_url(text: str) -> str:
             "the database is sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME, "
             f"not {scheme[:20]!r}"
         )
+    if scheme == "sqlite" and not _sqlite_path(text):
+        raise ValueError("names no file: write sqlite:///FILE, or sqlite:////FILE from the root")
     return text
+
+
+def _sqlite_path(url: str) -> str:
+    return url.partition(":///")[2].partition("?")[0]
 
 
 def check_secret_key(text: str) -> str:

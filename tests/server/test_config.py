@@ -57,6 +57,8 @@ def test_every_setting_is_read() -> None:
         ("HOST", "", "is empty"),
         ("DATABASE_URL", "mysql://x", "sqlite:///FILE or postgresql://"),
         ("DATABASE_URL", "games.db", "sqlite:///FILE or postgresql://"),
+        ("DATABASE_URL", "sqlite://", "names no file: write sqlite:///FILE"),
+        ("DATABASE_URL", "sqlite:///", "names no file"),
         ("SECRET_KEY", "short", "32 bytes in URL-safe base64"),
         ("SECRET_KEY", "ä" * 44, "32 bytes in URL-safe base64"),
         ("ORIGINS", "cells.example", "is not an origin such as https://cells.example"),
