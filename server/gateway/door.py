@@ -143,7 +143,7 @@ class Door(asyncio.Protocol):
             return
         self._transport.write(serialise(response, is_head=is_head))
         self._timer = self._house.loop.call_later(
-            self._house.settings.close_s, self._drop, "answer is not read"
+            self._house.settings.page_s, self._drop, "answer is not read"
         )
         if self._is_half_closed:
             self._transport.close()

@@ -31,8 +31,8 @@ class GatewaySettings:
     outbox_messages: int = 64
     outbox_bytes: int = 65536
 
-    handshake_s: float = 5.0  # from the first byte's chance to the last of the request
-    page_s: float = 10.0  # for the application to give a page
+    handshake_s: float = 5.0  # from the connection to the end of the request
+    page_s: float = 10.0  # for the application to give a page, then for the client to take it
     heartbeat_s: float = 20.0  # between pings
     pong_s: float = 20.0  # for any whole frame to come after a ping
     unread_s: float = 10.0  # for the kernel to take a message

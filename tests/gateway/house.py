@@ -144,6 +144,8 @@ class OpenHouse:
         for gateway in self._gateways:
             if not gateway.is_draining:
                 await gateway.drain()
+            if gateway._server is not None:
+                gateway._server.close()  # uvloop would hang on it, were it the test that failed
             assert gateway.connections == 0
 
 

@@ -1,10 +1,9 @@
-"""Peers that do not read, do not answer, flood, or break off: each costs itself, nobody else."""
+"""Peers that do not read, do not answer, or flood: each costs itself, nobody else."""
 
 import asyncio
-import logging
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import pytest
 
@@ -21,7 +20,6 @@ from tests.gateway.house import (
     Pipe,
     Talk,
     always_ready,
-    close_frame,
     frame,
     ignore,
     patient,
@@ -184,7 +182,7 @@ async def test_a_peer_is_not_called_silent_while_it_is_we_who_do_not_read(
         talk.peer.send(b"done")
 
     app = App(work)
-    await house.open(app, GatewaySettings(inbox_frames=1, heartbeat_s=0.02, pong_s=0.02))
+    await house.open(app, GatewaySettings(inbox_frames=1, heartbeat_s=0.05, pong_s=0.05))
     raw = await house.raw(MSGPACK)
     await raw.send(frame(BINARY, b"1") * 2)
     for _ in range(5):
@@ -200,17 +198,17 @@ async def test_a_peer_is_not_called_silent_while_it_is_we_who_do_not_read(
 async def test_a_peer_whose_pong_is_here_does_not_pay_for_our_standing_still(
     house: OpenHouse,
 ) -> None:
-    await house.open(App(), GatewaySettings(heartbeat_s=0.03, pong_s=0.03))
+    await house.open(App(), GatewaySettings(heartbeat_s=0.08, pong_s=0.08))
     raw = await house.raw(MSGPACK)
     stirs, stir = socket.socketpair()
 
     def stand_still() -> None:
         stirs.recv(1)
         raw.sock.send(frame(PONG))
-        time.sleep(0.1)  # the deadline passes before the loop looks at its sockets again
+        time.sleep(0.15)  # the deadline passes before the loop looks at its sockets again
 
     asyncio.get_running_loop().add_reader(stirs, stand_still)
-    for _ in range(4):
+    for _ in range(3):
         assert await raw.frame() == (PING, b"")
         stir.send(b"!")
     asyncio.get_running_loop().remove_reader(stirs)
@@ -269,9 +267,9 @@ async def test_a_flood_of_pings_is_answered_up_to_a_limit_and_then_closed(
 
 
 async def test_pings_at_the_pace_of_the_heartbeat_may_go_on_for_ever(house: OpenHouse) -> None:
-    await house.open(App(), GatewaySettings(control_frames=3, heartbeat_s=0.01, pong_s=0.01))
+    await house.open(App(), GatewaySettings(control_frames=3, heartbeat_s=0.1, pong_s=0.1))
     raw = await house.raw(MSGPACK)
-    for _ in range(10):
+    for _ in range(5):
         while await raw.frame() != (PING, b""):
             pass
         await raw.send(frame(PING, b"p"))
@@ -310,102 +308,3 @@ async def test_others_are_served_while_one_peer_floods(house: OpenHouse) -> None
         served += 1
     assert served > 20
     assert await pongs == bytes([PONG, 0]) * 20_000
-
-
-async def test_a_thousand_abnormal_ends_are_normal(
-    house: OpenHouse, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def talkative(talk: Talk, frame: bytes | str) -> None:
-        for _ in range(3):
-            talk.peer.send(bytes(1000))
-            await asyncio.sleep(0)
-
-    app = App(talkative)
-    gateway = await house.open(app)
-    tasks = asyncio.all_tasks()
-    for start in range(0, 1000, 50):
-        await asyncio.gather(
-            *(
-                WAYS_TO_BREAK_OFF[number % len(WAYS_TO_BREAK_OFF)](house)
-                for number in range(start, start + 50)
-            )
-        )
-    await app.all_closed()
-    async with patient():
-        await gateway._census.emptied()
-    assert gateway.connections == 0
-    assert gateway._census._groups == {}
-    assert asyncio.all_tasks() == tasks
-    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
-    raw = await house.raw(MSGPACK)
-    await raw.send(frame(BINARY, b"1"))
-    assert await raw.frame() == (BINARY, bytes(1000))
-
-
-async def at_once(house: OpenHouse) -> None:
-    (await house.knock()).reset()
-
-
-async def in_the_head(house: OpenHouse) -> None:
-    raw = await house.knock()
-    await raw.send(upgrade()[:50])
-    raw.reset()
-
-
-async def before_the_answer(house: OpenHouse) -> None:
-    raw = await house.knock()
-    await raw.send(upgrade())
-    raw.reset()
-
-
-async def before_the_page(house: OpenHouse) -> None:
-    raw = await house.knock()
-    await raw.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    raw.reset()
-
-
-async def without_a_word(house: OpenHouse) -> None:
-    (await house.raw(MSGPACK)).reset()
-
-
-async def without_a_close(house: OpenHouse) -> None:
-    (await house.raw(MSGPACK)).close()
-
-
-async def in_a_frame(house: OpenHouse) -> None:
-    raw = await house.raw(MSGPACK)
-    await raw.send(frame(BINARY, b"12345")[:-1])
-    raw.reset()
-
-
-async def in_an_answer(house: OpenHouse) -> None:
-    raw = await house.raw(MSGPACK)
-    await raw.send(frame(BINARY, b"1") * 10)
-    await raw.frame()
-    raw.reset()
-
-
-async def after_a_violation(house: OpenHouse) -> None:
-    raw = await house.raw(MSGPACK)
-    await raw.send(frame(BINARY, b"1", mask=None))
-    raw.reset()
-
-
-async def after_its_close(house: OpenHouse) -> None:
-    raw = await house.raw(MSGPACK)
-    await raw.send(frame(BINARY, b"1") + close_frame(1001))
-    raw.reset()
-
-
-WAYS_TO_BREAK_OFF: list[Callable[[OpenHouse], Awaitable[None]]] = [
-    at_once,
-    in_the_head,
-    before_the_answer,
-    before_the_page,
-    without_a_word,
-    without_a_close,
-    in_a_frame,
-    in_an_answer,
-    after_a_violation,
-    after_its_close,
-]
