@@ -14,6 +14,7 @@ from cellmates.protocol import (
     ErrorCode,
     EventBody,
     GameEvent,
+    GameHint,
     Hello,
     Limits,
     PlayerCreate,
@@ -28,7 +29,7 @@ from cellmates.protocol import (
 from .clock import Clock
 from .handlers import Audience, Error, Handlers, Talker, error_of
 from .journal import PlayerRecord
-from .session import HINTS, MOVES, Bucket, Buckets, NotNow, Rate, State, check
+from .session import MOVES, Bucket, Buckets, NotNow, Rate, State, check
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ HELLO_S = 5.0
 HEARTBEAT_S = 20
 REQUESTS = Rate(40, 20)
 MOVES_PER_S = 100
-HINTS_OF_ONE = Rate(5, 2)
+HINTS = Rate(30, 5)  # each takes some 15 ms, so they are counted by network
 GREETINGS = Rate(2_000, 200)  # after a restart a whole club comes back from one address
 NEW_PLAYERS = Rate(20, 1 / 60)
 LIMITS = Limits(CLIENT_FRAME_BYTES, REQUESTS.burst, int(REQUESTS.per_s), HEARTBEAT_S)
@@ -135,6 +136,7 @@ class Rates:
         self.moves = Rate(2 * moves_per_s, moves_per_s)
         self._greetings = Buckets(GREETINGS)
         self._new_players = Buckets(NEW_PLAYERS)
+        self._hints = Buckets(HINTS)
         self._players = Buckets(Rate(4 * moves_per_s, 2 * moves_per_s))
 
     def wait_ms(self, address: str, player: PlayerRecord | None, message: type, now: int) -> int:
@@ -143,6 +145,8 @@ class Rates:
             return self._greetings.take(address, now)
         if message is PlayerCreate:
             return self._new_players.take(address, now)
+        if message is GameHint:
+            return self._hints.take(address, now)
         if player is not None:
             return self._players.take(player.id, now)
         return 0
@@ -166,7 +170,6 @@ class Conversation:
         self._buckets = {
             "requests": Bucket(REQUESTS),
             "moves": Bucket(rates.moves),
-            "hints": Bucket(HINTS_OF_ONE),
         }
         self._bad_frames = 0
         self._warnings = 0
@@ -251,7 +254,7 @@ class Conversation:
 
     def _wait_ms(self, message: type) -> tuple[int, str]:
         now = self._clock.monotonic_ms()
-        key = "moves" if message in MOVES else "hints" if message in HINTS else "requests"
+        key = "moves" if message in MOVES else "requests"
         wait_ms = self._buckets[key].take(now)
         if wait_ms:
             return wait_ms, key

@@ -60,7 +60,6 @@ MAY_SAY = {
     State.PLAYING: OPEN_TO_PLAYERS,
 }
 MOVES = frozenset({GameMove, GameUndo, GameResign})
-HINTS = frozenset({GameHint})
 
 
 class NotNow(Exception):

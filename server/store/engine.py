@@ -235,9 +235,6 @@ TROUBLE = (
     asyncpg.InternalClientError,
     OSError,  # refused, reset, unknown host, TimeoutError: some come from under the driver, bare
 )
-# Not trouble: a row that breaks a constraint is an answer; a statement or a value that is wrong in
-# itself is our own mistake, and not to be taken for the database's.
-ANSWERS = (IntegrityError, ProgrammingError, DataError)
 
 
 @asynccontextmanager
@@ -251,13 +248,36 @@ async def asking(limit_s: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(limit_s):
             yield
-    except ANSWERS:
+    except IntegrityError:
         raise
     except TROUBLE as error:
-        raise StorageError(f"{type(error).__name__}: {error}") from error
+        if _is_our_mistake(error):
+            raise
+        raise StorageError(_in_a_line(error)) from error
+
+
+def _in_a_line(error: Exception) -> str:
+    """What has gone wrong, without the statement and whatever Postgres says of its values."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return f"{type(error).__name__}: {str(cause).partition(chr(10))[0]}"
+
+
+def _is_our_mistake(error: Exception) -> bool:
+    """Whether a statement or a value was wrong in itself, and the database is not to blame."""
+    if isinstance(error, ProgrammingError | DataError):
+        return True
+    driver = error.driver_exception if isinstance(error, DBAPIError) else error
+    # asyncpg looks at values before it sends them; what Postgres says of values is class 22.
+    return isinstance(driver, ValueError) or _sqlstate(driver).startswith("22")
+
+
+def _sqlstate(error: BaseException | None) -> str:
+    return getattr(error, "sqlstate", None) or ""
 
 
 def is_missing(error: DBAPIError) -> bool:
     """Whether a row was refused because it refers to one that is not there."""
-    code = getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)
-    return code in ("SQLITE_CONSTRAINT_FOREIGNKEY", "23503")
+    name = getattr(error.orig, "sqlite_errorname", None)
+    return name == "SQLITE_CONSTRAINT_FOREIGNKEY" or _sqlstate(error.orig) == "23503"

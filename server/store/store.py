@@ -69,8 +69,11 @@ class Store:
     async def close(self) -> None:
         """Finish what waits and let go of the database; whatever is asked later is refused.
 
-        Raises no error of the database: those who wait for an answer get it.
+        Raises no error of the database: those who wait for an answer get it. Closing again does
+        nothing.
         """
+        if not self._is_open:
+            return
         self._is_open = False
         try:
             await self._writer.close()
@@ -78,6 +81,8 @@ class Store:
                 await self._readers.acquire()
         finally:
             await self.engines.dispose()
+        for _ in range(READERS):  # so that who still comes is told
+            self._readers.release()
 
     # -- Games -------------------------------------------------------------------------------------
 

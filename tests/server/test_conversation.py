@@ -854,3 +854,17 @@ async def test_cancelled_request_leaves_the_truth_to_the_journal(world: World) -
     again = await world.greeted(caller.token)
     assert not (await again.ok("game.move", game=view["game"], seq=1, move="6a"))["repeated"]
     assert len(world.journal.rows[view["game"]]) == 1
+
+
+async def test_hints_are_limited_by_network(world: World) -> None:
+    """They take the server some milliseconds each; more connections do not get more of them."""
+    caller, view = await started(world)
+    others = [await world.greeted(caller.token) for _ in range(3)]
+    codes = []
+    for _ in range(12):
+        for other in others:
+            world.clock.monotonic -= 100
+            answer = await other.ask("game.hint", game=view["game"])
+            codes.append(answer["d"].get("code"))
+    assert codes[:30] == [None] * 30
+    assert codes[30:] == ["rate-limited"] * 6
