@@ -4,13 +4,13 @@ from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from urllib.parse import urlsplit
+
+from .address import Network
 
 _PREFIX = "CELLMATES_"
 _CLIENTS_OWN = frozenset({"CELLMATES_TOKEN", "CELLMATES_SERVER"})
-
-Network = IPv4Network | IPv6Network
 
 
 class BadSetting(ValueError):

@@ -3,7 +3,6 @@
 import logging
 from collections import defaultdict
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Protocol
 
 from cellmates.protocol import (
@@ -26,6 +25,7 @@ from cellmates.protocol import (
     encode_reply,
 )
 
+from .address import group_of
 from .clock import Clock
 from .handlers import Audience, Error, Handlers, Talker, error_of
 from .journal import PlayerRecord
@@ -166,7 +166,7 @@ class Conversation:
         self._rates = rates
         self._clock = clock
         self._state = State.GREETING
-        self._network = network_of(peer.address)
+        self._network = group_of(peer.address)
         self._buckets = {
             "requests": Bucket(REQUESTS),
             "moves": Bucket(rates.moves),
@@ -315,15 +315,6 @@ class Application:
         self._hall.announce(Draining(deadline, retry_after_ms))
         for conversation in tuple(self._hall.conversations):
             conversation.drain()
-
-
-def network_of(address: str) -> str:
-    """What rates are counted by: an IPv4 address, or the /64 of an IPv6 one."""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    return str(ip_network((ip, 64), strict=False)) if isinstance(ip, IPv6Address) else str(ip)
 
 
 def _remove(index: defaultdict[str, set[Conversation]], key: str, gone: Conversation) -> None:

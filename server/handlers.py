@@ -352,8 +352,7 @@ class Handlers:
 
 def _player(talker: Talker) -> PlayerRecord:
     """Player of a connection that the session has let say what only players may."""
-    if talker.player is None:
-        raise Refused(ErrorCode.TOKEN_NEEDED, "for this a player is needed")
+    assert talker.player is not None, "the session lets nobody else say this"
     return talker.player
 
 

@@ -78,7 +78,9 @@ def solve(
     game = Game.start(ruleset, position, autoplay)
     nodes = 0
     for weights, share in _STAGES:
-        left = min(budget - nodes, share or budget)
+        left = budget - nodes if share is None else min(share, budget - nodes)
+        if left <= 0:
+            break
         found = Search(ruleset, weights).run(
             position, left, watch=_watch(nodes, progress, is_cancelled)
         )
@@ -87,8 +89,6 @@ def solve(
             return _won(game, found.steps, nodes)
         if found.exhausted:
             return Solution(Verdict.LOST, (), 0, nodes)
-        if nodes >= budget:
-            break
     return Solution(Verdict.UNKNOWN, (), 0, nodes)
 
 
@@ -148,8 +148,7 @@ def _won(game: Game, steps: tuple[Step, ...], nodes: int) -> Solution:
     game = _sent_home(game)
     for step in steps:
         game = _sent_home(game.play(_move(game.position, step)))
-    if game.status is not Status.WON:
-        raise AssertionError("the solver's line does not win")
+    assert game.status is Status.WON, "the solver's line does not win"
     moves = tuple(action for action in game.actions if isinstance(action, Move))
     return Solution(Verdict.WON, moves, game.moves, nodes)
 

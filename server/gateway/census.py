@@ -5,7 +5,7 @@ from collections import Counter
 from http import HTTPStatus
 from typing import Protocol
 
-from .address import group_of
+from ..address import group_of
 from .application import Response
 from .http import plain
 from .settings import GatewaySettings

@@ -9,8 +9,8 @@ from typing import cast
 
 from websockets.http11 import Request
 
+from ..address import client_address
 from . import handshake
-from .address import client_address
 from .application import Application, Pages, Response
 from .census import Census
 from .connection import Connection

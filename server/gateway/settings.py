@@ -1,11 +1,10 @@
 """The gateway's numbers, each with the value it has in production. Tests shrink them."""
 
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
 
 from cellmates.protocol import CLIENT_FRAME_BYTES
 
-Network = IPv4Network | IPv6Network
+from ..address import Network
 
 
 @dataclass(frozen=True, slots=True)

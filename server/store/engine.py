@@ -155,9 +155,6 @@ def _sqlite(
 
     @event.listens_for(engine.sync_engine, "connect")
     def connected(connection: DBAPIConnection, record: object) -> None:
-        # None: the driver leaves transactions alone. Left to itself it begins them too late, after
-        # the reading that a write is decided on, and updates are lost without an error.
-        connection.isolation_level = None
         with _closed_on_error(connection):
             if (mode := _ask(connection, "PRAGMA journal_mode = WAL")) != "wal":
                 raise BadDatabase(f"SQLite cannot keep a write-ahead log here, only {mode!r}")
@@ -169,6 +166,8 @@ def _sqlite(
 
         @event.listens_for(engine.sync_engine, "begin")
         def begun(connection: Connection) -> None:
+            # Left to itself the driver begins with the first write, after the reading that it is
+            # decided on, and updates get lost without an error.
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine

@@ -47,6 +47,7 @@ class MemoryJournal:
     fail_before: bool = False
     fail_after: bool = False
     is_away: bool = False
+    seq_is_taken: bool = False
     reads: int = 0
     gate: asyncio.Event | None = None
 
@@ -64,7 +65,7 @@ class MemoryJournal:
         await self._before()
         if game not in self.games:
             raise Missing
-        if entry.seq <= len(self.rows[game]):
+        if self.seq_is_taken or entry.seq <= len(self.rows[game]):
             raise SeqTaken
         self.rows[game].append(entry)
         self.games[game] = replace(self.games[game], summary=after)

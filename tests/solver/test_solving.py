@@ -144,10 +144,27 @@ def test_spent_budget_is_unknown_and_says_how_much() -> None:
     assert 1000 <= solution.nodes < 1100
 
 
-def test_restarts_share_the_budget() -> None:
-    solution = solve(FREECELL, layout(FREECELL, 11982), budget=9000)
+@pytest.mark.parametrize("budget", [4_000, 9_000, 28_500])
+def test_restarts_share_the_budget(budget: int) -> None:
+    solution = solve(FREECELL, layout(FREECELL, 11982), budget=budget)
     assert solution.verdict is Verdict.UNKNOWN
-    assert 9000 <= solution.nodes < 9300
+    assert budget <= solution.nodes < budget + 300
+
+
+@pytest.mark.parametrize("budget", [3_000, 8_000])
+def test_short_line_is_no_longer_and_keeps_the_budget(budget: int) -> None:
+    quick = solve(FREECELL, layout(FREECELL, 1))
+    short = solve_short(FREECELL, layout(FREECELL, 1), budget=budget)
+    assert short.verdict is Verdict.WON
+    assert short.length <= quick.length
+    assert quick.nodes < short.nodes < budget + 300
+    assert replayed(FREECELL, layout(FREECELL, 1), short).status is Status.WON
+
+
+def test_search_for_shorter_lines_ends_when_there_are_none() -> None:
+    almost = Position.of(["KS", *[""] * 7], "- - - -", "13 13 13 12")
+    assert solve_short(FREECELL, almost).length == 1
+    assert solve_short(FREECELL, almost).nodes < 10
 
 
 def test_lost_deal_is_proved() -> None:

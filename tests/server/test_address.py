@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.gateway.address import client_address, group_of
+from server.address import client_address, group_of
 
 TRUSTED = [ip_network("10.0.0.0/8"), ip_network("2001:db8::/32")]
 

@@ -1,12 +1,11 @@
 """Who is at the other end: addresses, and how far proxies are believed. No I/O."""
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-
-from .settings import Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 _IPV6_PREFIX = 64
 Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
 
 
 def client_address(peer: str, forwarded: Iterable[str], trusted: Iterable[Network]) -> str:
