@@ -24,8 +24,8 @@ from .address import websocket_url
 from .connection import SERVER_FRAME_BYTES, Body, Encoding, Event, Frame
 from .errors import CannotConnect, ClientError, WrongFrame
 from .game import Game
-from .line import BROKEN, Line, NotNow, Terms
-from .link import Link, Socket, SocketClosed
+from .line import Line, NotNow, Terms
+from .link import BROKEN, Link, Socket, SocketClosed
 from .listening import Events
 from .pace import BackOff
 from .results import (

@@ -226,9 +226,9 @@ class Game:
         except OutOfStep:
             self._is_behind = True
             return
-        undo_left = moved.undo_left
-        if undo_left is None and view.undo_left is not None:
-            undo_left = min(view.undo_left + is_move, _UNDO_LIMIT)
+        undo_left = view.undo_left
+        if undo_left is not None:
+            undo_left = min(undo_left + is_move, _UNDO_LIMIT)
         self._view = replace(
             view,
             seq=moved.seq,

@@ -11,14 +11,14 @@ from typing import Protocol, TypeVar
 
 from .connection import Again, Encoding, Event, closing
 from .errors import CannotConnect, ClientError, Closed, NoAnswer, ServerError, WrongFrame
-from .link import NORMAL, RESTARTING, Ending, Link, LinkLost, Socket
+from .link import BROKEN, NORMAL, RESTARTING, Ending, Link, LinkLost, Socket
 from .pace import BackOff, Pace
 from .results import Greeting
 from .shape import read
 
 T = TypeVar("T")
 
-BROKEN, OVERLOADED, BAD_TOKEN = 1006, 1013, 4401
+OVERLOADED, BAD_TOKEN = 1013, 4401
 
 _GREETING_S = 10
 
@@ -190,6 +190,7 @@ class Line:
                 raise
             return Ending(RESTARTING, error.retry_after_ms)
         link.pace = Pace(greeting.limits.requests_burst, greeting.limits.requests_per_s)
+        link.pace.wait_s(asyncio.get_running_loop().time())  # the greeting was a request too
         self._was_up = True
         self._owner.greeted(greeting)
         self._link = link

@@ -15,9 +15,7 @@ from .pace import Pace
 
 T = TypeVar("T")
 
-NORMAL = 1000
-PROTOCOL_ERROR = 1002
-RESTARTING = 1012
+NORMAL, PROTOCOL_ERROR, BROKEN, RESTARTING = 1000, 1002, 1006, 1012
 
 # Requests whose reply is a game that is open on this connection from then on.
 _OPENING = frozenset({"game.start", "game.open", "daily.start"})
@@ -147,7 +145,8 @@ class Link:
                 self._take(await self._socket.receive())
             await self._socket.close(NORMAL)
         except SocketClosed as closed:
-            code = closed.code
+            # A server that has said that it goes needs not say so once more.
+            code = RESTARTING if self._is_leaving and closed.code == BROKEN else closed.code
         except WrongFrame:
             await self._socket.close(PROTOCOL_ERROR)
             raise

@@ -26,6 +26,7 @@ from .tokens import Tokens, TokensUnusable
 Run: TypeAlias = Callable[[argparse.Namespace], int]
 
 TOKEN_VARIABLE = "CELLMATES_TOKEN"
+SERVER_VARIABLE = "CELLMATES_SERVER"
 
 _NAME = "cellmates"
 _REFUSED = 1
@@ -56,7 +57,10 @@ def _command(
     says: str,
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=says, description=says)
-    command.add_argument("--server", metavar="URL", default=DEFAULT, help=f"default: {DEFAULT}")
+    server = os.environ.get(SERVER_VARIABLE) or DEFAULT
+    command.add_argument(
+        "--server", metavar="URL", default=server, help=f"{SERVER_VARIABLE}, or {DEFAULT}"
+    )
     command.add_argument(
         "--token", metavar="TOKEN", help=f"who you are; better in {TOKEN_VARIABLE}"
     )
@@ -111,6 +115,8 @@ async def _playing(arguments: argparse.Namespace) -> int:
     tokens = Tokens.of_user()
     handle: str | None = arguments.handle
     async with Keyboard() as keyboard, _client(arguments, tokens) as client:
+        if arguments.json:
+            keyboard.is_interactive = False  # a program types
         shown = screen(as_json=arguments.json, is_interactive=keyboard.is_interactive)
         table = Table(client, keyboard, shown)
         if client.me is None:

@@ -115,7 +115,6 @@ class Moved:
     hash: str
     repeated: bool
     view: View | None = None
-    undo_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

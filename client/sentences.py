@@ -22,7 +22,7 @@ REASONS = {
 CODES = {
     "bad-frame": "The server could not read this client's request.",
     "unknown-type": "This server does not know that request: it may be older than this client.",
-    "bad-request": "The server will not have {field}: {why}.",
+    "bad-request": "The server will not have that: {why}.",
     "hello-first": "The server was not greeted: this client is at fault.",
     "unsupported-proto": "The server speaks another version of the protocol.",
     "bad-token": "The token is not valid, or not any more.",

@@ -25,8 +25,7 @@ def secret_key(settings: Settings) -> str:
         return settings.secret_key
     path = Path(f"{settings.sqlite_path}.key")
     try:
-        if not path.exists():
-            _write_once(path, new_key())
+        _write_once(path, new_key())
         return check_secret_key(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
         raise BadSetting(f"CELLMATES_SECRET_KEY is not set, and {path}: {error}") from None

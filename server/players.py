@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 
-from cellmates.protocol.limits import LONGEST_TOKEN
-
 from .clock import Clock
 from .journal import Journal, PlayerRecord, Result
 
@@ -123,9 +121,7 @@ class Players:
             BadToken: nobody has it.
             StorageError: the database did not answer.
         """
-        found = None
-        if len(token) <= LONGEST_TOKEN:
-            found = await self._journal.player_by_token(token_hash(token))
+        found = await self._journal.player_by_token(token_hash(token))
         if found is None:
             raise BadToken(
                 "nobody has this token: it is wrong, was replaced, or its player is gone"

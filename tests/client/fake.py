@@ -3,10 +3,9 @@
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgpack
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -18,8 +17,6 @@ from websockets.typing import Subprotocol
 from cellmates.engine import (
     PLACES,
     RULESETS,
-    SUITS,
-    Action,
     BadDeal,
     Deal,
     Game,
@@ -27,15 +24,13 @@ from cellmates.engine import (
     Refusal,
     first_hash,
     hint,
-    next_hash,
     parse_action,
     parse_place,
-    pile_text,
     tap,
 )
 
-Map = dict[str, Any]
-STARTED = 1_700_000_000_000
+from .record import STARTED, Map, Record
+
 LIMITS = {"frame_bytes": 4096, "requests_burst": 1000, "requests_per_s": 1000, "heartbeat_s": 20}
 
 
@@ -47,68 +42,6 @@ class Refused(Exception):
         self.body: Map = {"code": code, "message": f"this is {code}", "context": context}
         if retry_after_ms is not None:
             self.body["retry_after_ms"] = retry_after_ms
-
-
-@dataclass
-class Record:
-    """A game, and what its hash chain needs."""
-
-    id: str
-    player: str
-    game: Game
-    hash: str
-    entries: list[list[Any]] = field(default_factory=list)
-
-    def act(self, action: Action) -> None:
-        """Play and record an action, a second after the last."""
-        game = self.game.play(action)
-        seq, at_ms = game.seq, 1000 * game.seq
-        self.hash = next_hash(self.hash, seq, str(game.action), at_ms)
-        self.entries.append([seq, str(game.action), at_ms, self.hash])
-        self.game = game
-
-    def view(self, since: int | None = None) -> Map:
-        game, position = self.game, self.game.position
-        view: Map = {
-            "game": self.id,
-            "ruleset": game.ruleset.name,
-            "ruleset_version": game.ruleset.version,
-            "deal": str(game.deal),
-            "challenge": None,
-            "ranked": False,
-            "attempt": None,
-            "autoplay": str(game.autoplay),
-            "columns": [pile_text(column).split() for column in position.columns],
-            "cells": [pile_text(cell) or None for cell in position.cells],
-            "home": dict(zip(SUITS, position.home, strict=True)),
-            "undo_left": game.undo_left,
-            "started": STARTED,
-            **self.figures(),
-        }
-        return view if since is None else view | {"entries": self.entries[since:]}
-
-    def figures(self) -> Map:
-        game = self.game
-        return {
-            "seq": game.seq,
-            "score": game.score,
-            "moves": game.moves,
-            "undos": game.undos,
-            "status": str(game.status),
-            "stuck": game.is_stuck,
-            "elapsed_ms": 1000 * game.seq,
-            "hash": self.hash,
-        }
-
-    def moved(self, *, repeated: bool = False) -> Map:
-        """Reply to the last action."""
-        moved = {
-            "move": str(self.game.action),
-            "auto": [str(move) for move in self.game.auto],
-            "repeated": repeated,
-            **self.figures(),
-        }
-        return moved | {"view": self.view()} if moved["move"] == "undo" else moved
 
 
 class Talk:

@@ -18,7 +18,7 @@ from client.sentences import CODES, REASONS, sentence
 from client.shape import read
 from client.typed import HELP, Make, NotUnderstood, Tap, Word, parse_line
 
-from .fake import Record
+from .record import Record
 
 # -- What the server knows is known here too -------------------------------------------------------
 

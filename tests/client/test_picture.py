@@ -10,7 +10,7 @@ from client.replaying import check
 from client.results import Entry, Replay, ReplayHeader, ReplayResult, View
 from client.shape import read
 
-from .fake import STARTED, Record
+from .record import STARTED, Record
 
 
 def record(ruleset: str = "freecell", deal: int = 1, line: str = "") -> Record:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 
 from cellmates.engine import parse_action
 
-from .fake import Map, Refused, Talk, Trick
+from .fake import Refused, Talk, Trick
+from .record import Map
 
 
 async def lose_answer(talk: Talk, message: Map) -> bool:

@@ -1,10 +1,13 @@
 """A journal on each database."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from server.store import Store
+from tests.postgres import Postgres
 
 from .records import PLAYER
 
@@ -18,3 +21,14 @@ async def store(database_url: str) -> AsyncIterator[Store]:
     for engine in (store.engines.read, store.engines.write):
         assert engine.pool.status().endswith("Current Checked out connections: 0")
     await store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A new database of each kind, with nothing in it."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.sqlite'}"
+        return
+    postgres: Postgres = request.getfixturevalue("postgres")
+    with postgres.database() as url:
+        yield url
