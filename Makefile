@@ -52,7 +52,7 @@ check: $(INSTALLED) ## lint, format, types and import contracts, changing nothin
 	$(BIN)/lint-imports --no-logo
 
 serve: $(INSTALLED) ## serve games on this machine; settings are CELLMATES_* variables
-	$(BIN)/python -m server serve
+	@$(BIN)/python -m server serve
 
 bench: $(INSTALLED) ## measure the engine and the solver
 	$(BIN)/python -m benchmarks.engine
