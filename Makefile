@@ -54,9 +54,10 @@ check: $(INSTALLED) ## lint, format, types and import contracts, changing nothin
 serve: $(INSTALLED) ## serve games on this machine; settings are CELLMATES_* variables
 	@$(BIN)/python -m server serve
 
-bench: $(INSTALLED) ## measure the engine and the solver
+bench: $(INSTALLED) ## measure engine, solver and service beside their rivals; takes a while
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.solver
+	$(BIN)/python -m benchmarks.service
 
 lock: $(INSTALLED) ## remake requirements.txt; with ARGS=--upgrade take newer versions
 	$(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 \

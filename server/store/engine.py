@@ -2,8 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,12 +155,11 @@ def _sqlite(
 
     @event.listens_for(engine.sync_engine, "connect")
     def connected(connection: DBAPIConnection, record: object) -> None:
-        with _closed_on_error(connection):
-            if (mode := _ask(connection, "PRAGMA journal_mode = WAL")) != "wal":
-                raise BadDatabase(f"SQLite cannot keep a write-ahead log here, only {mode!r}")
-            _ask(connection, "PRAGMA synchronous = FULL")
-            _ask(connection, f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
-            _ask(connection, f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
+        if (mode := _ask(connection, "PRAGMA journal_mode = WAL")) != "wal":
+            raise BadDatabase(f"SQLite cannot keep a write-ahead log here, only {mode!r}")
+        _ask(connection, "PRAGMA synchronous = FULL")
+        _ask(connection, f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
+        _ask(connection, f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
 
     if not read_only:  # what reads does so a statement at a time, and each is its own transaction
 
@@ -188,11 +187,10 @@ def _postgres(
 
         @event.listens_for(engine.sync_engine, "connect")
         def connected(connection: DBAPIConnection, record: object) -> None:
-            with _closed_on_error(connection):
-                if _ask(connection, "SHOW fsync") != "on":
-                    raise BadDatabase(
-                        "Postgres runs with fsync=off: what it acknowledges a power cut can undo"
-                    )
+            if _ask(connection, "SHOW fsync") != "on":
+                raise BadDatabase(
+                    "Postgres runs with fsync=off: what it acknowledges a power cut can undo"
+                )
 
     @event.listens_for(engine.sync_engine, "checkout")
     def checked_out(connection: AdaptedConnection, record: object, proxy: object) -> None:
@@ -210,16 +208,6 @@ def _ask(connection: DBAPIConnection, statement: str) -> object:
     row = cursor.fetchone() if cursor.description else None
     cursor.close()
     return row[0] if row else None
-
-
-@contextmanager
-def _closed_on_error(connection: DBAPIConnection) -> Iterator[None]:
-    """Close a connection that turns out to be of no use; the pool would only forget it."""
-    try:
-        yield
-    except BaseException:
-        connection.close()
-        raise
 
 
 # -- Trouble ---------------------------------------------------------------------------------------

@@ -141,6 +141,14 @@ async def test_same_game_is_the_same_object(bot: Client) -> None:
         assert await client.open_game(game.id) is game
 
 
+async def test_game_that_is_opened_again_is_up_to_date(bot: Client, server: FakeServer) -> None:
+    async with bot as client:
+        game = await client.start_game("freecell", deal="1")
+        server.games[game.id].act(parse_action("6a"))
+        await client.open_game(game.id)
+        assert (game.view.seq, game.view.hash) == (1, server.games[game.id].hash)
+
+
 async def test_200_games_on_one_connection_do_not_mix(bot: Client, server: FakeServer) -> None:
     async with bot as client:
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cellmates.engine import RULESETS, Deal, Game, board_text, first_hash, parse_action
+from cellmates.engine import RULESETS, Deal, Game, board_text, first_hash, next_hash, parse_action
 from client.picture import picture, printable, status_line, time_text
 from client.replaying import check
 from client.results import Entry, Replay, ReplayHeader, ReplayResult, View
@@ -152,6 +152,15 @@ def with_entry(at: int, **changes: object) -> Replay:
 )
 def test_whatever_was_changed_breaks_the_chain(tampered: Replay, broken_at: int) -> None:
     assert check(tampered).broken_at == broken_at
+
+
+def test_entries_are_numbered_without_a_gap() -> None:
+    entries, last = [], first_hash("freecell", 1, "1", "safe")
+    for seq, action in ((1, "6a"), (3, "1c")):
+        last = next_hash(last, seq, action, 0)
+        entries.append(Entry(seq, action, 0, last))
+    result = replace(GOOD.result, hash=last)
+    assert check(replace(GOOD, entries=tuple(entries), result=result)).broken_at == 2
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,11 @@ class Terminal:
             self.process.kill()
 
 
+def _hear_interrupts() -> None:
+    """A command that runs in the background of a shell would not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 Open = Callable[..., Awaitable[Terminal]]
 
 
@@ -77,6 +82,7 @@ async def terminal(server: FakeServer, config: Path) -> AsyncIterator[Open]:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
+            preexec_fn=_hear_interrupts,
         )
         os.close(theirs)
         opened.append(Terminal(ours, process))

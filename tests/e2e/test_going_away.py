@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 from websockets.exceptions import ConnectionClosed
+
+from tests.postgres import Postgres
 
 from .running import running_server
 from .stranger import Stranger
@@ -143,3 +146,31 @@ def test_database_is_upgraded_by_hand_and_keys_are_made(tmp_path: Path) -> None:
     assert "tables of this version" in upgraded.stdout
     key = run("secret").stdout.strip()
     assert run("db", "upgrade", secret_key=key, database_url="sqlite://x").returncode == 2
+
+
+def test_postgres_without_this_versions_tables_is_refused(postgres: Postgres) -> None:
+    """On Postgres nobody is upgraded unasked; the refusal says what to run."""
+    key = run("secret").stdout.strip()
+    with postgres.database() as url:
+        refused = run("serve", database_url=url, secret_key=key, port="0")
+        assert refused.returncode == 1
+        assert "python -m server db upgrade" in refused.stderr
+        assert run("db", "upgrade", database_url=url, secret_key=key).returncode == 0
+        postgres.sql(
+            "UPDATE alembic_version SET version_num = '9999'", database=postgres.name_in(url)
+        )
+        refused = run("serve", database_url=url, secret_key=key, port="0")
+        assert refused.returncode == 1
+        assert "newer Cellmates" in refused.stderr
+
+
+def test_sqlite_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/games.db"
+    assert run("db", "upgrade", database_url=url).returncode == 0
+    with closing(sqlite3.connect(tmp_path / "games.db")) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    refused = run("serve", database_url=url, port="0")
+    assert refused.returncode == 1
+    assert "newer Cellmates" in refused.stderr
+    with closing(sqlite3.connect(tmp_path / "games.db")) as database:
+        assert database.execute("SELECT version_num FROM alembic_version").fetchone() == ("9999",)

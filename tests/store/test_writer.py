@@ -20,6 +20,7 @@ from .records import OTHER, PLAYER, a_game, after, entries
 pytestmark = pytest.mark.asyncio
 
 LINE = entries(10)
+ONE = ["begin", "commit"]  # one transaction
 
 
 async def start_games(store: Store, count: int) -> list[str]:
@@ -33,16 +34,18 @@ def append(journal: Journal, game: str, entry: Entry) -> Coroutine[Any, Any, Non
 
 
 @contextmanager
-def commits_of(store: Store) -> Iterator[list[None]]:
-    """One element for each transaction that is committed while it lasts."""
-    commits: list[None] = []
-
-    def count(connection: Connection) -> None:
-        commits.append(None)
-
-    event.listen(store.engines.write.sync_engine, "commit", count)
-    yield commits
-    event.remove(store.engines.write.sync_engine, "commit", count)
+def transactions_of(store: Store) -> Iterator[list[str]]:
+    """A word for each beginning and each end of what is written while it lasts."""
+    words: list[str] = []
+    listeners = {
+        name: lambda connection, name=name: words.append(name)
+        for name in ("begin", "commit", "rollback")
+    }
+    for name, listener in listeners.items():
+        event.listen(store.engines.write.sync_engine, name, listener)
+    yield words
+    for name, listener in listeners.items():
+        event.remove(store.engines.write.sync_engine, name, listener)
 
 
 # -- Together --------------------------------------------------------------------------------------
@@ -50,23 +53,23 @@ def commits_of(store: Store) -> Iterator[list[None]]:
 
 async def test_what_waits_is_written_in_one_transaction(store: Store) -> None:
     games = await start_games(store, 50)
-    with commits_of(store) as commits:
+    with transactions_of(store) as transactions:
         await asyncio.gather(*(append(store, game, LINE[0]) for game in games))
-    assert len(commits) == 1
+    assert transactions == ONE
     assert [await store.entries(game) for game in games] == [LINE[:1]] * 50
 
 
 async def test_lone_write_is_committed_by_itself(store: Store) -> None:
     await store.create_game(a_game())
-    with commits_of(store) as commits:
+    with transactions_of(store) as transactions:
         for entry in LINE:
             await append(store, "g1", entry)
-    assert len(commits) == len(LINE)
+    assert transactions == ONE * len(LINE)
 
 
 async def test_writes_of_all_kinds_go_together(store: Store) -> None:
     await start_games(store, 2)
-    with commits_of(store) as commits:
+    with transactions_of(store) as transactions:
         await asyncio.gather(
             append(store, "g00", LINE[0]),
             store.delete_player(PLAYER.id),
@@ -74,7 +77,7 @@ async def test_writes_of_all_kinds_go_together(store: Store) -> None:
             store.create_player(OTHER, "bo", "token of bo"),
             append(store, "g01", LINE[0]),
         )
-    assert len(commits) == 1
+    assert transactions == ONE
     assert await store.player(PLAYER.id) is None
     assert await store.player_by_token("token of bo") == OTHER
     assert await store.game("g9") == a_game("g9")
@@ -83,7 +86,7 @@ async def test_writes_of_all_kinds_go_together(store: Store) -> None:
 async def test_each_write_is_told_of_its_own_fate(store: Store) -> None:
     await start_games(store, 3)
     await append(store, "g01", LINE[0])
-    with commits_of(store) as commits:
+    with transactions_of(store) as transactions:
         fates = await asyncio.gather(
             append(store, "g00", LINE[0]),
             append(store, "g01", LINE[0]),
@@ -98,7 +101,7 @@ async def test_each_write_is_told_of_its_own_fate(store: Store) -> None:
         *(type(None), SeqTaken, Missing, type(None)),
         *(HandleTaken, Missing, type(None)),
     ]
-    assert len(commits) < len(fates)
+    assert transactions.count("commit") < len(fates)
     assert await store.entries("g00") == await store.entries("g02") == LINE[:1]
     assert await store.game("g3") == a_game("g3")
 
@@ -106,7 +109,7 @@ async def test_each_write_is_told_of_its_own_fate(store: Store) -> None:
 async def test_conflicts_cost_one_more_transaction_however_many(store: Store) -> None:
     games = await start_games(store, 64)
     await asyncio.gather(*(append(store, game, LINE[0]) for game in games[:32]))
-    with commits_of(store) as commits:
+    with transactions_of(store) as transactions:
         fates = await asyncio.gather(
             *(append(store, game, LINE[0]) for game in games),
             *(append(store, game, LINE[0]) for game in games),
@@ -114,7 +117,7 @@ async def test_conflicts_cost_one_more_transaction_however_many(store: Store) ->
         )
     assert [game for game, fate in zip(games * 2, fates, strict=True) if fate is None] == games[32:]
     assert {type(fate) for fate in fates} == {type(None), SeqTaken}
-    assert len(commits) == 1
+    assert transactions == ["begin", "rollback", *ONE]
 
 
 async def test_first_of_two_that_claim_a_seq_has_it(store: Store) -> None:
@@ -129,29 +132,34 @@ async def test_first_of_two_that_claim_a_seq_has_it(store: Store) -> None:
 
 async def test_one_that_is_wrong_otherwise_costs_few_transactions(store: Store) -> None:
     games = await start_games(store, 63)
-    with commits_of(store) as commits:
+    with transactions_of(store) as transactions:
         fates = await asyncio.gather(
             *(append(store, game, LINE[0]) for game in [*games[:13], "nowhere", *games[13:]]),
             return_exceptions=True,
         )
     assert [number for number, fate in enumerate(fates) if fate] == [13]
     assert isinstance(fates[13], Missing)
-    assert len(commits) == 6  # 32, 16, 8, 4, 2 and 1 of the innocent
+    assert transactions.count("commit") == 6  # 32, 16, 8, 4, 2 and 1 of the innocent
+    assert (
+        transactions.count("rollback") == 8
+    )  # twice 64, then 32, 16, 8, 4, 2 and 1 with the guilty
 
 
 async def test_taken_handles_fail_no_batch(store: Store) -> None:
     await store.create_game(a_game())
-    with commits_of(store) as commits:
+    await store.create_player(OTHER, "bo", "token of bo")
+    with transactions_of(store) as transactions:
         fates = await asyncio.gather(
             append(store, "g1", LINE[0]),
             *(
                 store.create_player(replace(OTHER, id=f"x{number}"), "annie", f"token {number}")
                 for number in range(30)
             ),
+            store.rename_player(OTHER.id, "Annie", "annie"),
             return_exceptions=True,
         )
-    assert [type(fate) for fate in fates] == [type(None), *[HandleTaken] * 30]
-    assert len(commits) == 1
+    assert [type(fate) for fate in fates] == [type(None), *[HandleTaken] * 31]
+    assert transactions == ONE
 
 
 # -- Many games ------------------------------------------------------------------------------------
@@ -208,6 +216,22 @@ async def test_two_processes_cannot_both_have_a_seq(store: Store, database_url: 
         assert [entry.seq for entry in kept] == [entry.seq for entry in LINE]
         for name in ["here", "there"]:
             assert next(won) == [entry.seq for entry in kept if entry.action == name]
+
+
+async def test_two_processes_that_write_the_same_games_do_not_stop_each_other(
+    store: Store, database_url: str
+) -> None:
+    games = await start_games(store, 100)
+    other = await Store.open(database_url)
+    for entry in LINE:
+        fates = await asyncio.gather(
+            *(append(store, game, entry) for game in games),
+            *(append(other, game, entry) for game in reversed(games)),
+            return_exceptions=True,
+        )
+        assert {type(fate) for fate in fates} == {type(None), SeqTaken}
+    await other.close()
+    assert [await store.entries(game) for game in games] == [LINE] * len(games)
 
 
 # -- Leaving early ---------------------------------------------------------------------------------
