@@ -27,8 +27,9 @@ from cellmates.protocol import (
 
 from .address import group_of
 from .clock import Clock
-from .handlers import Audience, Error, Handlers, Talker, error_of
+from .handlers import Audience, Handlers, Talker
 from .journal import PlayerRecord
+from .refusals import Error, error_of
 from .session import MOVES, Bucket, Buckets, NotNow, Rate, State, check
 
 _log = logging.getLogger(__name__)

@@ -1,8 +1,6 @@
-"""Message, act, answer; and the one place where exceptions become error replies."""
+"""Message, act, answer. What is refused is raised, and ``refusals`` tells what to answer then."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from msgspec import UNSET
@@ -15,11 +13,8 @@ from cellmates.engine import (
     Autoplay,
     BadAutoplay,
     BadDeal,
-    BadMove,
     Deal,
-    IllegalMove,
     Move,
-    NothingToUndo,
     Status,
     hint,
     parse_place,
@@ -72,10 +67,10 @@ from cellmates.protocol import (
 
 from . import views
 from .clock import Clock
-from .game import Conflict, GameOver
-from .games import UNFINISHED, Games, NoSuchGame, TooManyGames
-from .journal import HandleTaken, Journal, Missing, PlayerRecord, StorageError
-from .players import BadToken, HandleInvalid, NoSuchPlayer, NotConfirmed, Players
+from .games import UNFINISHED, Games, NoSuchGame
+from .journal import Journal, PlayerRecord
+from .players import Players
+from .refusals import Refused
 
 PlayersOwn = (
     PlayerRename
@@ -94,18 +89,6 @@ PlayersOwn = (
 PAGE = 50
 _CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{1,64})")
 _SEQ_CURSOR = re.compile(r"[0-9]{1,9}")
-_RETRY_MS = 1_000
-
-
-class Refused(Exception):
-    """A request is refused by the handlers themselves."""
-
-    def __init__(
-        self, code: ErrorCode, message: str, context: Mapping[str, object] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.context = context or {}
 
 
 class Talker(Protocol):
@@ -131,16 +114,6 @@ class Audience(Protocol):
 
     def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
         """Close a player's connections: the token that they came with works no longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Error:
-    """What an error reply says."""
-
-    code: ErrorCode
-    message: str
-    context: Mapping[str, object]
-    retry_after_ms: int | None = None
 
 
 class Handlers:
@@ -375,44 +348,3 @@ def _place_in_entries(cursor: str | None) -> int:
     if not _SEQ_CURSOR.fullmatch(cursor):
         raise Refused(ErrorCode.BAD_CURSOR, "this cursor is none of replay.get's")
     return int(cursor)
-
-
-def error_of(error: Exception) -> Error | None:
-    """What an error reply says of an exception; None of a mistake of the server's."""
-    context: Mapping[str, object] = {}
-    match error:
-        case Refused():
-            code, context = error.code, error.context
-        case BadMove():
-            code = ErrorCode.BAD_MOVE
-        case IllegalMove():
-            code = ErrorCode.ILLEGAL_MOVE
-            context = {"reason": error.reason.value}
-            if error.limit is not None:
-                context = {**context, "limit": error.limit, "length": error.length}
-        case NothingToUndo():
-            code = ErrorCode.NOTHING_TO_UNDO
-        case Conflict():
-            code, context = ErrorCode.CONFLICT, {"seq": error.seq}
-        case GameOver():
-            code, context = ErrorCode.GAME_OVER, {"status": error.status}
-        case NoSuchGame() | NoSuchPlayer():
-            code = ErrorCode.NOT_FOUND
-        case Missing():
-            return Error(ErrorCode.NOT_FOUND, "it is gone meanwhile", {})
-        case TooManyGames():
-            code = ErrorCode.TOO_MANY_GAMES
-        case HandleTaken():
-            return Error(ErrorCode.HANDLE_TAKEN, "somebody has this handle, or one like it", {})
-        case HandleInvalid():
-            code, context = ErrorCode.HANDLE_INVALID, {"why": str(error)}
-        case BadToken():
-            code = ErrorCode.BAD_TOKEN
-        case NotConfirmed():
-            code = ErrorCode.FORBIDDEN
-        case StorageError():
-            message = "the database did not answer: send the request again, it will tell"
-            return Error(ErrorCode.INTERNAL, message, {}, _RETRY_MS)
-        case _:
-            return None
-    return Error(code, str(error), context)

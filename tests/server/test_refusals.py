@@ -8,9 +8,9 @@ from cellmates.engine import BadMove, IllegalMove, NothingToUndo, Reason
 from cellmates.protocol import CONTEXTS, ErrorCode
 from server.game import BrokenGame, Conflict, GameOver
 from server.games import NoSuchGame, TooManyGames
-from server.handlers import Refused, error_of
 from server.journal import HandleTaken, Missing, StorageError
 from server.players import BadToken, HandleInvalid, NoSuchPlayer, NotConfirmed
+from server.refusals import Refused, error_of
 
 from .test_conversation import World, started
 
