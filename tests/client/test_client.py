@@ -9,6 +9,7 @@ from http import HTTPStatus
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
+from cellmates.engine import parse_action
 from client.client import Client
 from client.errors import (
     CannotConnect,

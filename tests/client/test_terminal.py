@@ -51,7 +51,7 @@ class Terminal:
         os.write(self._ours, text.encode())
 
     async def ends(self) -> int:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await self.process.wait()
 
     def close(self) -> None:

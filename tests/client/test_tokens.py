@@ -94,6 +94,6 @@ def test_failed_write_leaves_the_old_file(tokens: Tokens, monkeypatch: pytest.Mo
 def test_without_a_folder_of_their_own_tokens_are_in_dot_config(
     given: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("HOME", "/ann")
     path = Tokens.of_user({"XDG_CONFIG_HOME": given}).path
-    assert path == Path("/home/ann/.config/cellmates/tokens.json")
+    assert path == Path("/ann/.config/cellmates/tokens.json")

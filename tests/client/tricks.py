@@ -1,12 +1,15 @@
 """Tricks that the fake server plays on a client."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
 
 from cellmates.engine import parse_action
 
 from .fake import Refused, Talk, Trick
 from .record import Map
+
+T = TypeVar("T")
 
 
 async def lose_answer(talk: Talk, message: Map) -> bool:
@@ -84,6 +87,12 @@ def by_another(game: str, actions: Iterable[str], then: Trick | None = None) -> 
 
 async def until(is_so: Callable[[], bool]) -> None:
     """Let other tasks run until something is so; a test that waits in vain fails."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not is_so():
             await asyncio.sleep(0.001)
+
+
+async def soon(awaited: Awaitable[T]) -> T:
+    """What is waited for; a test that waits in vain fails."""
+    async with asyncio.timeout(30):
+        return await awaited
