@@ -1,9 +1,12 @@
 """Players, games and entries to keep."""
 
+import asyncio
+from collections.abc import Coroutine
 from dataclasses import replace
+from typing import Any
 
 from cellmates.engine import first_hash, next_hash
-from server.journal import Entry, GameRecord, PlayerRecord, Summary
+from server.journal import Entry, GameRecord, Journal, PlayerRecord, Summary
 
 PLAYER = PlayerRecord("p1", "Annie", "human", 1_800_000_000_000)
 OTHER = PlayerRecord("p2", "Bo", "bot", 1_800_000_000_001)
@@ -53,3 +56,15 @@ def after(entry: Entry, **fields: str | int | None) -> Summary:
         ended=None,
     )
     return replace(summary, **fields)  # type: ignore[arg-type]
+
+
+async def start_games(journal: Journal, count: int) -> list[str]:
+    """Keep games of Annie's, and return their ids."""
+    games = [f"g{number:02}" for number in range(count)]
+    await asyncio.gather(*(journal.create_game(a_game(game)) for game in games))
+    return games
+
+
+def append(journal: Journal, game: str, entry: Entry) -> Coroutine[Any, Any, None]:
+    """Keep an entry, and that it counts."""
+    return journal.append(game, entry, after(entry))
