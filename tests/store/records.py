@@ -66,5 +66,5 @@ async def start_games(journal: Journal, count: int) -> list[str]:
 
 
 def append(journal: Journal, game: str, entry: Entry) -> Coroutine[Any, Any, None]:
-    """Keep an entry, and that it counts."""
+    """Keep an entry, with where the game stands after it."""
     return journal.append(game, entry, after(entry))
