@@ -35,7 +35,7 @@ from .session import MOVES, Bucket, Buckets, NotNow, Rate, State, check
 _log = logging.getLogger(__name__)
 
 BAD_FRAMES_ALLOWED = 2
-WARNINGS_ALLOWED = 50
+WARNINGS = Rate(50, 1)  # who is told to slow down more often does not listen
 HELLO_S = 5.0
 HEARTBEAT_S = 20
 REQUESTS = Rate(40, 20)
@@ -173,7 +173,7 @@ class Conversation:
             "moves": Bucket(rates.moves),
         }
         self._bad_frames = 0
-        self._warnings = 0
+        self._warnings = Bucket(WARNINGS)
         self._is_closing = False
         self._is_draining = False
         hall.enter(self)
@@ -243,7 +243,6 @@ class Conversation:
             return Error(ErrorCode.DRAINING, "the server is about to restart", {}, 1_000)
         wait_ms, key = self._wait_ms(said)
         if wait_ms:
-            self._warnings += 1
             return Error(
                 ErrorCode.RATE_LIMITED, f"slow down: too many {key}", {"key": key}, wait_ms
             )
@@ -266,7 +265,7 @@ class Conversation:
             self.close(CloseCode.UNSUPPORTED_PROTO, "protocol version")
         elif code is ErrorCode.BAD_TOKEN:
             self.close(CloseCode.BAD_TOKEN, "token")
-        elif self._warnings > WARNINGS_ALLOWED:
+        elif code is ErrorCode.RATE_LIMITED and self._warnings.take(self._clock.monotonic_ms()):
             self.close(CloseCode.TOO_MANY_REQUESTS, "too many requests")
 
     def _in_its_kind(self, frame: bytes | str) -> bytes | str:

@@ -18,7 +18,7 @@ from .journal import GameRecord, Journal, PlayerRecord, SeqTaken
 
 UNFINISHED = "playing"
 MOST_UNFINISHED = 200
-MOST_LIVE = 10_000
+MOST_LIVE = 2_000  # a game of 120 actions takes some 60 kB, and 0.6 ms to come back
 
 
 class NoSuchGame(Exception):

@@ -17,7 +17,7 @@ from server.conversation import (
     HELLO_S,
     LIMITS,
     REQUESTS,
-    WARNINGS_ALLOWED,
+    WARNINGS,
     Application,
     Conversation,
     Hall,
@@ -652,7 +652,7 @@ async def test_challenge_that_is_not_there_is_not_found(world: World, message: s
 async def test_too_many_requests_are_refused_and_then_closed(world: World) -> None:
     caller = await world.greeted()
     ping = json.dumps({"t": "ping", "id": 1})
-    for _ in range(REQUESTS.burst - 1 + WARNINGS_ALLOWED):
+    for _ in range(REQUESTS.burst - 1 + WARNINGS.burst):
         await caller.conversation.receive(ping)
     refused = caller.peer.sent[-1]["d"]
     assert (refused["code"], refused["context"]) == ("rate-limited", {"key": "requests"})
@@ -661,6 +661,17 @@ async def test_too_many_requests_are_refused_and_then_closed(world: World) -> No
     for _ in range(REQUESTS.burst):
         await caller.conversation.receive(ping)
     assert caller.peer.closed == 4429
+
+
+async def test_refusals_now_and_then_do_not_close(world: World) -> None:
+    caller = await world.greeted()
+    ping = json.dumps({"t": "ping", "id": 1})
+    for _ in range(4 * WARNINGS.burst):
+        while caller.peer.sent[-1]["t"] == "ok":
+            await caller.conversation.receive(ping)
+        caller.peer.sent.append({"t": "ok"})
+        world.clock.pass_ms(1_000)
+    assert caller.peer.closed is None
 
 
 async def test_waiting_as_told_is_enough(world: World) -> None:
