@@ -5,10 +5,13 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
 
+import aiosqlite
 import asyncpg  # type: ignore[import-untyped]
-from sqlalchemy import URL, Connection, event, make_url
+from sqlalchemy import URL, Connection, Engine, event, make_url
 from sqlalchemy.engine.interfaces import AdaptedConnection, DBAPIConnection
 from sqlalchemy.exc import (
     ArgumentError,
@@ -27,6 +30,7 @@ from ..journal import StorageError
 READERS = 5  # connections that read at the same time
 CONNECT_S = 5.0
 BUSY_S = 5.0  # how long SQLite waits for another process that writes
+ENDED_S = BUSY_S + 1.0  # by then a connection that was broken off has ended
 ANSWER_S = 10.0  # a database that has not answered by then is away
 
 
@@ -91,9 +95,9 @@ class Engines:
     write: AsyncEngine
 
     async def dispose(self) -> None:
-        """Close every connection; the threads of SQLite's end with them."""
-        await self.read.dispose()
-        await self.write.dispose()
+        """Close every connection, and return when nothing of them is left."""
+        await dispose(self.read)
+        await dispose(self.write)
 
 
 # What of ``create_async_engine``'s arguments says how connections are kept.
@@ -146,12 +150,36 @@ def open_migrating(text: str) -> AsyncEngine:
     return _postgres(url, {}, {"poolclass": NullPool}, allow_fsync_off=True)
 
 
+async def dispose(engine: AsyncEngine) -> None:
+    """Close an engine's connections, and return when nothing of them is left.
+
+    A connection to SQLite is a thread. One that was broken off is told to end and not waited for,
+    and would answer to an event loop that may be closed by then.
+    """
+    await engine.dispose()
+    for worker in tuple(_WORKERS.get(engine.sync_engine, ())):
+        if worker.is_alive():
+            await asyncio.to_thread(worker.join, ENDED_S)
+
+
+_WORKERS: WeakKeyDictionary[Engine, WeakSet[Thread]] = WeakKeyDictionary()
+
+
 def _sqlite(
     url: URL, pool: Pool, *, read_only: bool = False, foreign_keys: bool = True
 ) -> AsyncEngine:
-    engine = create_async_engine(
-        url, hide_parameters=True, connect_args={"timeout": BUSY_S}, **pool
-    )
+    workers: WeakSet[Thread] = WeakSet()
+
+    def connect(*arguments: object, **options: object) -> aiosqlite.Connection:
+        connection = aiosqlite.connect(*arguments, **options)  # type: ignore[arg-type]
+        worker = connection._thread
+        worker.daemon = True
+        workers.add(worker)
+        return connection
+
+    connect_args = {"timeout": BUSY_S, "async_creator_fn": connect}
+    engine = create_async_engine(url, hide_parameters=True, connect_args=connect_args, **pool)
+    _WORKERS[engine.sync_engine] = workers
 
     @event.listens_for(engine.sync_engine, "connect")
     def connected(connection: DBAPIConnection, record: object) -> None:

@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from .engine import asking, open_migrating
+from .engine import asking, dispose, open_migrating
 from .tables import metadata
 
 # Beside the server, in a checkout as well as where both are installed.
@@ -101,7 +101,7 @@ async def _migrating(url: str) -> AsyncIterator[AsyncConnection]:
                 await connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
             yield connection
     finally:
-        await engine.dispose()
+        await dispose(engine)
 
 
 def _upgrade(connection: Connection, revision: str) -> None:

@@ -1,6 +1,7 @@
 """Which databases are taken, and the settings that are really in force on them."""
 
 import asyncio
+import threading
 
 import pytest
 from sqlalchemy import text
@@ -169,3 +170,33 @@ async def test_postgres_that_does_not_sync_is_refused_unless_a_test_allows_it(
         await store.close()
     finally:
         postgres.restart()
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_left_of_a_connection_that_was_broken_off(sqlite_url: str) -> None:
+    """Its thread, still at work, would answer to an event loop that is closed by then."""
+    asked, answer = threading.Event(), threading.Event()
+
+    def waits() -> int:
+        asked.set()
+        answer.wait(ANSWER_S)
+        return 1
+
+    async def ask_at_length() -> None:
+        async with engines.read.connect() as connection:
+            raw = await connection.get_raw_connection()
+            assert raw.driver_connection is not None
+            await raw.driver_connection.create_function("waits", 0, waits)
+            await connection.execute(text("SELECT waits()"))
+
+    before = set(threading.enumerate())
+    engines = open_engines(sqlite_url)
+    task = asyncio.create_task(ask_at_length())
+    await asyncio.to_thread(asked.wait)
+    while not task.done():
+        task.cancel()
+        await asyncio.sleep(0)
+    asyncio.get_running_loop().call_later(0.2, answer.set)
+    await engines.dispose()
+    left = [thread.name for thread in threading.enumerate() if thread not in before]
+    assert [name for name in left if "_connection_worker_thread" in name] == []

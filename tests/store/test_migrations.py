@@ -27,7 +27,7 @@ from server.store import (
     schema,
     upgrade,
 )
-from server.store.engine import open_engines, open_migrating
+from server.store.engine import dispose, open_engines, open_migrating
 from server.store.tables import INTEGER, TEXT, metadata
 from tests.postgres import Postgres
 
@@ -73,7 +73,7 @@ async def look(url: str, see: Callable[[Connection], T]) -> T:
         async with engine.connect() as connection:
             return await connection.run_sync(see)
     finally:
-        await engine.dispose()
+        await dispose(engine)
 
 
 def rows(connection: Connection) -> dict[str, list[str]]:
@@ -328,7 +328,7 @@ async def test_postgres_may_be_upgraded_by_several_at_once(postgres: Postgres) -
             await asyncio.to_thread(
                 postgres.wait_for, f"SELECT count(*) FROM pg_stat_activity WHERE {waiting}", "3"
             )
-        await engine.dispose()
+        await dispose(engine)
         assert await end(processes) == ["", "", ""]
         await check(url)
 
