@@ -26,6 +26,7 @@ pytestmark = pytest.mark.asyncio
 
 @pytest.mark.parametrize("code", [code for code in CLOSINGS if code not in (1005, 1006)])
 async def test_each_close_code_has_its_reaction(code: int, bot: Client, server: FakeServer) -> None:
+    """Scenario 16: the end of a stream is not the end of a game."""
     async with bot as client:
         game = await client.start_game("freecell", deal="1")
         server.trick("game.move", close(code))
