@@ -8,8 +8,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from secrets import randbelow, token_urlsafe
+from typing import Any
 
 import uvloop
 
@@ -62,20 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_INPUT
 
 
-def _run(command: Callable[[Settings], Awaitable[None]], settings: Settings) -> int:
+def _run(command: Callable[[Settings], Coroutine[Any, Any, None]], settings: Settings) -> int:
     configure_logs(settings.log_level)
     try:
-        uvloop.run(_awaited(command, settings))
+        uvloop.run(command(settings))
     except BadDatabase as error:
         raise BadSetting(f"CELLMATES_DATABASE_URL: {error}") from None
     except (WrongSchema, StorageError, OSError) as error:
         print(f"cellmates-server: {error}", file=sys.stderr)
         return CANNOT
     return 0
-
-
-async def _awaited(command: Callable[[Settings], Awaitable[None]], settings: Settings) -> None:
-    await command(settings)
 
 
 async def _upgrade(settings: Settings) -> None:

@@ -186,9 +186,7 @@ class Conversation:
         try:
             request = decode_request(self._peer.encoding, self._in_its_kind(frame))
         except ProtocolError as unread:
-            self._refuse(unread.re, Error(unread.code, unread.message, unread.context))
-            if unread.code is ErrorCode.BAD_FRAME:
-                self._count_bad_frame()
+            self._misread(unread)
             return
         error = self._may_not(request) or await self._answer(request)
         if error is not None:
@@ -224,6 +222,16 @@ class Conversation:
         """Tell this connection what others of its player do in a game."""
         self._hall.follow(self, game)
 
+    def _misread(self, unread: ProtocolError) -> None:
+        """Answer a frame in which no request can be read; it counts as one all the same."""
+        wait_ms = self._buckets["requests"].take(self._clock.monotonic_ms())
+        error = Error(unread.code, unread.message, unread.context)
+        self._refuse(unread.re, _slow_down("requests", wait_ms) if wait_ms else error)
+        if unread.code is ErrorCode.BAD_FRAME:
+            self._count_bad_frame()
+        elif wait_ms:
+            self._close_after(ErrorCode.RATE_LIMITED)
+
     async def _answer(self, request: Request) -> Error | None:
         try:
             body = await self._handlers.answer(self, request.body)
@@ -243,9 +251,7 @@ class Conversation:
             return Error(ErrorCode.DRAINING, "the server is about to restart", {}, 1_000)
         wait_ms, key = self._wait_ms(said)
         if wait_ms:
-            return Error(
-                ErrorCode.RATE_LIMITED, f"slow down: too many {key}", {"key": key}, wait_ms
-            )
+            return _slow_down(key, wait_ms)
         try:
             check(self._state, said)
         except NotNow as error:
@@ -315,6 +321,10 @@ class Application:
         self._hall.announce(Draining(deadline, retry_after_ms))
         for conversation in tuple(self._hall.conversations):
             conversation.drain()
+
+
+def _slow_down(key: str, wait_ms: int) -> Error:
+    return Error(ErrorCode.RATE_LIMITED, f"slow down: too many {key}", {"key": key}, wait_ms)
 
 
 def _remove(index: defaultdict[str, set[Conversation]], key: str, gone: Conversation) -> None:

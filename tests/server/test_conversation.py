@@ -663,6 +663,19 @@ async def test_too_many_requests_are_refused_and_then_closed(world: World) -> No
     assert caller.peer.closed == 4429
 
 
+async def test_requests_that_nobody_knows_are_counted_too(world: World) -> None:
+    caller = await world.greeted()
+    unknown = json.dumps({"t": "game.dance", "id": 7})
+    codes = []
+    for _ in range(2 * REQUESTS.burst + WARNINGS.burst):
+        await caller.conversation.receive(unknown)
+        codes.append(caller.peer.sent[-1]["d"]["code"])
+        assert caller.peer.sent[-1]["re"] == 7
+    assert codes[: REQUESTS.burst - 1] == ["unknown-type"] * (REQUESTS.burst - 1)
+    assert set(codes[REQUESTS.burst - 1 :]) == {"rate-limited"}
+    assert caller.peer.closed == 4429
+
+
 async def test_refusals_now_and_then_do_not_close(world: World) -> None:
     caller = await world.greeted()
     ping = json.dumps({"t": "ping", "id": 1})
