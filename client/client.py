@@ -1,36 +1,33 @@
-"""``Client``: the API that bots are written with. It reconnects, resends and resumes by itself.
-
-The only module of the client that knows a WebSocket library.
-"""
+"""``Client``: the API that bots are written with. It reconnects, resends and resumes by itself."""
 
 import asyncio
-import logging
 import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
-from urllib.parse import urlsplit
 from weakref import WeakSet, WeakValueDictionary
-
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
-from websockets.typing import Subprotocol
 
 from cellmates import __version__
 
 from .address import websocket_url
-from .connection import SERVER_FRAME_BYTES, Body, Encoding, Event, Frame
-from .errors import CannotConnect, ClientError, WrongFrame
+from .connection import Body, Encoding, Event
+from .dialling import dial
+from .errors import ClientError
 from .game import Game
-from .line import Line, NotNow, Terms
-from .link import BROKEN, Link, Socket, SocketClosed
+from .line import Line, Terms
+from .link import Link
 from .listening import Events
 from .pace import BackOff
 from .results import (
+    BoardChanged,
+    BoardPage,
+    Challenge,
+    DailyChallenges,
     Draining,
     GameEvent,
+    GameExpired,
     GamePage,
     GameSummary,
     Greeting,
@@ -49,18 +46,8 @@ from .shape import read
 
 T = TypeVar("T")
 
-_CLOSING_S = 2
-# A peer that is gone is noticed within 20 s, so that a call with 30 s can still be answered.
-_HEARTBEAT_S = 10
-# The library's codes for a frame from the server that it will not read.
-_UNREADABLE = frozenset({1002, 1003, 1007, 1009})
-# Answers to the handshake of a server that will be there again soon.
-_SOON_AGAIN = frozenset({429, 502, 503, 504})
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
-# Frames hold tokens, and at level DEBUG the library would log them.
-_LOG = logging.getLogger("cellmates.client.websocket")
-_LOG.setLevel(logging.INFO)
+# As many rows as an event brings.
+_TOP = 10
 
 
 class Client:
@@ -97,9 +84,10 @@ class Client:
         self.greeting: Greeting | None = None
         self._games: WeakValueDictionary[str, Game] = WeakValueDictionary()
         self._listeners: WeakSet[Events] = WeakSet()
+        self._watches: dict[tuple[str, str, str], None] = {}
         self._running: asyncio.Task[None] | None = None
         terms = Terms(name, version, Encoding(encoding), deadline_s, back_off, chance)
-        self._line = Line(partial(_dial, self.url, terms.encoding), terms, token, self)
+        self._line = Line(partial(dial, self.url, terms.encoding), terms, token, self)
 
     def __repr__(self) -> str:
         return f"<Client {self.me.handle if self.me else 'guest'} at {self.url}>"
@@ -201,6 +189,71 @@ class Client:
             entries += page.entries
         return Replay(page.header, entries, page.result)
 
+    # -- Dailies -----------------------------------------------------------------------------------
+
+    async def dailies(self, date: str | None = None) -> tuple[Challenge, ...]:
+        """Challenges of a day, written ``YYYY-MM-DD``, or of today by the server's clock, in UTC.
+
+        Raises:
+            ServerError: ``bad-request`` for a date that is none.
+        """
+        body = {} if date is None else {"date": date}
+        listed = await self.ask("daily.list", body, _reader(DailyChallenges))
+        return listed.challenges
+
+    async def start_daily(self, challenge: str) -> Game:
+        """Begin the ranked attempt at a challenge, or go on with it; its clock runs from then on.
+
+        Raises:
+            ServerError: ``challenge-not-open``, ``challenge-closed``, ``not-found``, …
+        """
+        return await self.ask("daily.start", {"challenge": challenge}, self._opened)
+
+    async def board(
+        self,
+        challenge: str,
+        board: str = "first",
+        kind: str = "human",
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        around_me: bool = False,
+    ) -> BoardPage:
+        """A page of a board: the first one, the one at a cursor, or the one that I am on.
+
+        ``board`` is ``first`` or ``moves``, ``kind`` is ``human`` or ``bot``; ``limit`` is the
+        number of rows, 1 to 100.
+
+        Raises:
+            ServerError: ``challenge-not-open``, ``not-found``, ``bad-cursor``, …
+        """
+        asked = {"limit": limit, "cursor": cursor, "around": "me" if around_me else None}
+        body: Body = {
+            **_watched(challenge, board, kind),
+            **{name: value for name, value in asked.items() if value is not None},
+        }
+        return await self.ask("board.get", body, _reader(BoardPage))
+
+    async def watch_board(self, challenge: str, board: str = "first", kind: str = "human") -> None:
+        """Hear ``BoardChanged`` from now on when the top of a board changes.
+
+        After a reconnect it is heard once in any case, since nobody told of changes meanwhile.
+
+        Raises:
+            ServerError: ``challenge-not-open``, ``not-found``, …
+        """
+        watch = challenge, board, kind
+        await self.ask(
+            "board.watch", _watched(*watch), lambda _: self._watches.update({watch: None})
+        )
+
+    async def unwatch_board(
+        self, challenge: str, board: str = "first", kind: str = "human"
+    ) -> None:
+        """Hear of a board no more."""
+        self._watches.pop((challenge, board, kind), None)
+        await self.ask("board.unwatch", _watched(challenge, board, kind), _nothing)
+
     # -- The rest ----------------------------------------------------------------------------------
 
     async def ping(self) -> int:
@@ -235,7 +288,7 @@ class Client:
 
         if self._running is None:
             raise RuntimeError("a client is used with: async with Client(…) as client")
-        return await self._line.insist(act)
+        return await self._line.insist(type_, act)
 
     def patience(self) -> AbstractAsyncContextManager[None]:
         """Context in which there is only so much time. Raises NoAnswer."""
@@ -281,6 +334,13 @@ class Client:
                 game = self._games.get(acted.game)
                 if game is None or game.heard(acted):
                     self.happened(acted)
+            case "game.expired":
+                expired = read(GameExpired, event.body)
+                game = self._games.get(expired.game)
+                if game is None or game.expired(expired):
+                    self.happened(expired)
+            case "board.changed":
+                self.happened(read(BoardChanged, event.body))
             case "server.draining":
                 draining = read(Draining, event.body)
                 self._line.drain(draining.retry_after_ms)
@@ -293,10 +353,22 @@ class Client:
         self.greeting, self.me = greeting, greeting.player
 
     async def resume(self) -> None:
-        """Open the games again, so that what happens in them is heard."""
+        """Open the games and watch the boards again, so that what happens there is heard."""
         for game in list(self._games.values()):
             with suppress(ClientError):  # whoever plays it will be told
-                await self._line.insist(game.resume)
+                await self._line.insist("game.open", game.resume)
+        for watch in list(self._watches):
+            with suppress(ClientError):
+                await self._line.insist("board.watch", partial(self._watch_again, watch))
+
+    async def _watch_again(self, watch: tuple[str, str, str], link: Link) -> None:
+        """Watch a board on another connection, and tell how its top is now."""
+        if watch not in self._watches:
+            return
+        body = _watched(*watch)
+        await link.ask("board.watch", body, _nothing)
+        page = await link.ask("board.get", body | {"limit": _TOP}, _reader(BoardPage))
+        self.happened(BoardChanged(*watch, page.rows, page.total))
 
     def ended(self, error: ClientError) -> None:
         """Tell whoever listens that there will be no more."""
@@ -304,69 +376,12 @@ class Client:
             listener.end(error)
 
 
-class _Socket:
-    """A connection of the library, as a link needs it."""
-
-    def __init__(self, connection: ClientConnection) -> None:
-        self._connection = connection
-
-    async def send(self, frame: Frame) -> None:
-        try:
-            await self._connection.send(frame)
-        except ConnectionClosed as closed:
-            raise SocketClosed(_code(closed)) from None
-
-    async def receive(self) -> Frame:
-        try:
-            return await self._connection.recv()
-        except ConnectionClosed as closed:
-            sent = closed.sent
-            if sent is not None and not closed.rcvd_then_sent and sent.code in _UNREADABLE:
-                raise WrongFrame(f"the server sent what cannot be read: {sent.reason}") from None
-            raise SocketClosed(_code(closed)) from None
-
-    async def close(self, code: int) -> None:
-        await self._connection.close(code)
+def _watched(challenge: str, board: str, kind: str) -> dict[str, object]:
+    return {"challenge": challenge, "board": board, "kind": kind}
 
 
-async def _dial(url: str, encoding: Encoding) -> Socket:
-    """Open a WebSocket.
-
-    Raises:
-        NotNow: the server takes no connections at present.
-        CannotConnect: there is no server, or something else.
-    """
-    try:
-        connection = await connect(
-            url,
-            subprotocols=[Subprotocol(encoding.subprotocol)],
-            compression=None,
-            max_size=SERVER_FRAME_BYTES,
-            ping_interval=_HEARTBEAT_S,
-            ping_timeout=_HEARTBEAT_S,
-            close_timeout=_CLOSING_S,
-            proxy=None if urlsplit(url).hostname in _LOOPBACK else True,
-            logger=_LOG,
-        )
-    except InvalidStatus as error:
-        status = error.response.status_code
-        if status in _SOON_AGAIN:
-            raise NotNow from None
-        raise CannotConnect(f"{url} is no Cellmates server: it answers {status}") from None
-    except InvalidHandshake as error:
-        raise CannotConnect(f"{url} is no Cellmates server: {error}") from None
-    except ConnectionRefusedError:
-        raise CannotConnect(f"there is no server at {url}") from None
-    except (OSError, UnicodeError, InvalidURI) as error:
-        raise CannotConnect(f"there is no server to be reached at {url}: {error}") from None
-    if connection.subprotocol != encoding.subprotocol:
-        await connection.close()
-        raise CannotConnect(f"the server at {url} does not speak {encoding.subprotocol}")
-    return _Socket(connection)
-
-
-def _code(closed: ConnectionClosed) -> int:
-    return closed.rcvd.code if closed.rcvd is not None else BROKEN
+def _nothing(_: Body) -> None:
+    """Make nothing of a reply."""
 
 
 def _reader(shape: type[T]) -> Callable[[Body], T]:

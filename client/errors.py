@@ -41,6 +41,18 @@ class Conflict(ServerError):
         self.recorded = recorded
 
 
+class Unavailable(ClientError):
+    """What was asked for is not there now: no unfinished game, no daily in the ruleset today."""
+
+
+class AttemptOver(Unavailable):
+    """The one ranked attempt at a challenge has ended; ``context`` says how."""
+
+    def __init__(self, message: str, context: Mapping[str, object]) -> None:
+        super().__init__(message)
+        self.context = context
+
+
 class WrongFrame(ClientError):
     """What came from the server is not what docs/protocol.md says."""
 

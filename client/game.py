@@ -10,12 +10,12 @@ from .board import COLUMNS, PACK, OutOfStep, carried
 from .connection import Body
 from .errors import Conflict, ServerError
 from .link import Link
-from .results import Entry, GameEvent, Happening, Hinted, Moved, Resynced, Tapped, View
+from .results import Entry, GameEvent, GameExpired, Happening, Hinted, Moved, Resynced, Tapped, View
 from .shape import read
 
 T = TypeVar("T")
 
-PLAYING, WON, RESIGNED = "playing", "won", "resigned"
+PLAYING, WON, RESIGNED, EXPIRED = "playing", "won", "resigned", "expired"
 UNDO, RESIGN = "undo", "resign"
 
 # The most actions that any ruleset with a limit lets a player undo (docs/rules.md).
@@ -129,6 +129,8 @@ class Game:
                 self._client.happened(GameEvent(self.id, entry, view=then))
         if missed > 0:
             self._client.happened(Resynced(self.id, self._view))
+        if before.status == PLAYING and view.status == EXPIRED:
+            self._client.happened(GameExpired(self.id, view.elapsed_ms))
         return view
 
     def heard(self, event: GameEvent) -> bool:
@@ -141,6 +143,13 @@ class Game:
         else:
             self._follow(event)
             self._is_behind = True
+        return True
+
+    def expired(self, event: GameExpired) -> bool:
+        """Take the end of the game by the clock; whether it is news."""
+        if self._view.status != PLAYING:
+            return False
+        self._view = replace(self._view, status=EXPIRED, elapsed_ms=event.elapsed_ms)
         return True
 
     async def _ask(self, type_: str, body: Body, settle: Callable[[Body], T]) -> T:
@@ -156,6 +165,8 @@ class Game:
             try:
                 return await self._ask(type_, {"seq": seq, **body}, self._made)
             except ServerError as error:
+                if error.code == "game-over" and self._view.status == PLAYING:
+                    await self.refresh()  # the clock may have ended it, or another connection
                 if error.code != "conflict":
                     raise
                 return await self._settled(seq, action, before)

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from .connection import Again, Encoding, Event, closing
 from .errors import CannotConnect, ClientError, Closed, NoAnswer, ServerError, WrongFrame
 from .link import BROKEN, NORMAL, RESTARTING, Ending, Link, LinkLost, Socket
-from .pace import BackOff, Pace
+from .pace import BackOff
 from .results import Greeting
 from .shape import read
 
@@ -98,8 +98,8 @@ class Line:
             await self._news.wait()
         return self._link
 
-    async def insist(self, act: Callable[[Link], Awaitable[T]]) -> T:
-        """Do something on a connection until it has an answer.
+    async def insist(self, type_: str, act: Callable[[Link], Awaitable[T]]) -> T:
+        """Do something on a connection until it has an answer; ``type_`` is what it will ask.
 
         Raises:
             ServerError: a refusal that the server does not ask to try again.
@@ -111,7 +111,7 @@ class Line:
         async with self.patience(lambda: said):
             while True:
                 link = await self.linked()
-                await asyncio.sleep(link.pace.wait_s(asyncio.get_running_loop().time()))
+                await asyncio.sleep(link.wait_s(type_, asyncio.get_running_loop().time()))
                 try:
                     return await act(link)
                 except LinkLost:
@@ -189,8 +189,7 @@ class Line:
             if error.retry_after_ms is None:
                 raise
             return Ending(RESTARTING, error.retry_after_ms)
-        link.pace = Pace(greeting.limits.requests_burst, greeting.limits.requests_per_s)
-        link.pace.wait_s(asyncio.get_running_loop().time())  # the greeting was a request too
+        link.limit(greeting.limits, asyncio.get_running_loop().time())
         self._was_up = True
         self._owner.greeted(greeting)
         self._link = link

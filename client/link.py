@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from .connection import Answer, Body, Complaint, Connection, Encoding, Event, Frame, Request
 from .errors import ClientError, ServerError, WrongFrame
 from .pace import Pace
+from .results import Limits
 
 T = TypeVar("T")
 
@@ -19,8 +20,11 @@ NORMAL, PROTOCOL_ERROR, BROKEN, RESTARTING = 1000, 1002, 1006, 1012
 
 # Requests whose reply is a game that is open on this connection from then on.
 _OPENING = frozenset({"game.start", "game.open", "daily.start"})
+# Requests that are counted by themselves, where the greeting says so, and what the others go under.
+_MOVES = ("game.move", "game.undo", "game.resign")
+_OTHERS = ""
 # Requests that are part of coming back; an answer to one is no sign that all is well again.
-_COMING_BACK = frozenset({"hello", "game.open"})
+_COMING_BACK = frozenset({"hello", "game.open", "board.watch"})
 
 
 class LinkLost(Exception):
@@ -96,7 +100,7 @@ class Link:
     ) -> None:
         self.token = token
         self.opened: set[str] = set()
-        self.pace = Pace(1, 0)
+        self._paces: dict[str, Pace] = {}
         self._socket = socket
         self._talk = Connection(encoding)
         self._hear = hear
@@ -106,6 +110,20 @@ class Link:
         self._is_leaving = False
         self._retry_after_ms: int | None = None
         self._was_fruitful = False
+
+    def limit(self, limits: Limits, now: float) -> None:
+        """Keep to what the greeting allows; ``now`` is in seconds of the clock of ``wait_s``."""
+        requests = Pace(limits.requests_burst, limits.requests_per_s)
+        requests.wait_s(now)  # the greeting was a request too
+        moves = requests
+        if limits.moves_burst is not None and limits.moves_per_s is not None:
+            moves = Pace(limits.moves_burst, limits.moves_per_s)
+        self._paces = {_OTHERS: requests} | dict.fromkeys(_MOVES, moves)
+
+    def wait_s(self, type_: str, now: float) -> float:
+        """Seconds until one more request of a type may be sent; its place is taken."""
+        pace = self._paces.get(type_) or self._paces.get(_OTHERS)
+        return 0.0 if pace is None else pace.wait_s(now)
 
     async def greet(self, name: str, version: str, settle: Callable[[Body], T]) -> T:
         """Say ``hello``. Raises as ``ask`` does."""

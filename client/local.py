@@ -4,8 +4,6 @@ import argparse
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from cellmates.engine import (
@@ -27,6 +25,8 @@ from cellmates.engine import (
     pile_text,
 )
 from cellmates.solver import solve
+
+from .progress import progress
 
 _LINE_WIDTH = 78
 
@@ -68,8 +68,9 @@ def _deal(arguments: argparse.Namespace) -> int:
 
 def _solve(arguments: argparse.Namespace) -> int:
     game = _game(arguments)
-    with _progress() as progress:
-        solution = solve(game.ruleset, game.position, game.autoplay, progress=progress)
+    with progress() as say:
+        watch = None if say is None else lambda nodes: say(f"{nodes:,} positions searched")
+        solution = solve(game.ruleset, game.position, game.autoplay, progress=watch)
     moves = [str(move) for move in solution.moves]
     view = _view(arguments, game) | {
         "verdict": solution.verdict.value,
@@ -143,20 +144,3 @@ def _view(arguments: argparse.Namespace, game: Game) -> View:
 
 def _print(arguments: argparse.Namespace, view: View, text: str) -> None:
     sys.stdout.write(json.dumps(view) + "\n" if arguments.json else text)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int], None] | None]:
-    """Shows on a terminal how far a search is, while it lasts; None where nobody looks."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield lambda nodes: _say(f"{nodes:,} positions searched")
-    finally:
-        _say("")
-
-
-def _say(text: str) -> None:
-    """Write over the last line of a terminal."""
-    print(f"\r{text:<40}", end="\r", file=sys.stderr, flush=True)

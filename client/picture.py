@@ -38,8 +38,8 @@ def status_line(view: View) -> str:
     """Deal, moves, undos, score and time, in one line."""
     figures = [
         _deal(view),
-        _counted(view.moves, "move"),
-        _counted(view.undos, "undo"),
+        counted(view.moves, "move"),
+        counted(view.undos, "undo"),
         f"score {view.score}",
         time_text(view.elapsed_ms),
     ]
@@ -59,13 +59,20 @@ def time_text(elapsed_ms: int, *, exact: bool = False) -> str:
     return f"{text}.{milliseconds:03}" if exact else text
 
 
+def counted(count: int, what: str) -> str:
+    """A number of things, such as ``1 move`` or ``2 moves``."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def printable(text: str) -> str:
     """Text that does nothing to a terminal but to be seen."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _deal(view: View) -> str:
-    """Ruleset and deal; beside a number its code, where the ruleset has codes."""
+    """Challenge, or ruleset and deal; beside a number its code, where the ruleset has codes."""
+    if view.challenge is not None:
+        return view.challenge if view.ranked else f"{view.challenge}, practice"
     deal = view.deal if len(view.deal) <= _DEAL_SHOWN else f"{view.deal[:_DEAL_SHOWN]}..."
     ruleset = RULESETS.get(view.ruleset)
     if ruleset is not None:
@@ -75,10 +82,6 @@ def _deal(view: View) -> str:
             code = None
         deal += f" ({code})" if code else ""
     return f"{view.ruleset} {deal}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _top(suit: str, view: View) -> str | None:

@@ -24,12 +24,14 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the server lets one connection do."""
+    """What one connection may do; moves count with the requests where nothing is said of them."""
 
     frame_bytes: int
     requests_burst: int
     requests_per_s: int
     heartbeat_s: int
+    moves_burst: int | None = None
+    moves_per_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,10 @@ class TokenReply:
 
 @dataclass(frozen=True, slots=True)
 class ReplayHeader:
-    """What a game is before its first entry; ``player`` is None when deleted."""
+    """What a game is before its first entry; ``player`` is None when deleted.
+
+    ``challenge`` and ``attempt`` are None for a game that belongs to no challenge.
+    """
 
     ruleset: str
     ruleset_version: int
@@ -216,6 +221,8 @@ class ReplayHeader:
     autoplay: str
     player: Player | None
     started: int
+    challenge: str | None = None
+    attempt: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +250,88 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengeAttempt:
+    """My ranked attempt at a challenge: its game, and whether that goes on."""
+
+    game: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows that a deal was fixed beforehand and can be won; ``seed`` is in hex."""
+
+    seed: str
+    candidate: int
+    solution: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """The challenge before in the same ruleset, which a commitment names."""
+
+    challenge: str
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A day's deal in one ruleset; ``opens`` and ``closes`` are milliseconds since the epoch.
+
+    ``attempt`` is None where I have not begun. ``deal``, ``proof`` and ``par``, the length of the
+    planner's solution in moves, are None until they may be told.
+    """
+
+    challenge: str
+    ruleset: str
+    ruleset_version: int
+    opens: int
+    closes: int
+    commitment: str
+    planner: str
+    previous: Previous | None
+    attempt: ChallengeAttempt | None
+    deal: str | None = None
+    proof: Proof | None = None
+    par: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DailyChallenges:
+    """The challenges of a day."""
+
+    challenges: tuple[Challenge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """One run on a board; ``home`` is the number of cards there."""
+
+    rank: int
+    handle: str
+    home: int
+    won: bool
+    elapsed_ms: int
+    moves: int
+    undos: int
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPage:
+    """Some rows of a board, and mine wherever it is; ``total`` counts all rows.
+
+    ``next`` and ``prev`` are cursors of the pages after and before, None where there is none.
+    """
+
+    rows: tuple[BoardRow, ...]
+    total: int
+    me: BoardRow | None
+    next: str | None
+    prev: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Pong:
     """The time by the server's clock, in milliseconds since the epoch."""
 
@@ -260,6 +349,25 @@ class GameEvent:
     entry: Entry
     auto: tuple[str, ...] = ()
     view: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GameExpired:
+    """The time of a ranked attempt of mine is over; no more can be done in it."""
+
+    game: str
+    elapsed_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoardChanged:
+    """The top of a board that is watched is another now; ``total`` counts all rows."""
+
+    challenge: str
+    board: str
+    kind: str
+    top: tuple[BoardRow, ...]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,4 +394,4 @@ class OtherEvent:
     body: Mapping[str, object]
 
 
-Happening: TypeAlias = GameEvent | Resynced | Draining | OtherEvent
+Happening: TypeAlias = GameEvent | GameExpired | BoardChanged | Resynced | Draining | OtherEvent

@@ -8,8 +8,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.text import Text
 
-from .errors import ClientError, Conflict, ServerError
-from .game import PLAYING
+from .errors import AttemptOver, ClientError, Conflict, ServerError
+from .game import EXPIRED, PLAYING
 from .picture import picture, printable, status_line, time_text
 from .results import Moved, View
 from .sentences import sentence
@@ -82,6 +82,10 @@ class _PeopleScreen:
             self.show(view)
         if view.status == PLAYING:
             self.say(f"Game {view.game} stays open: play --game {view.game} goes on with it.")
+        if view.status == PLAYING and view.ranked:
+            self.say("Its clock runs on meanwhile.")
+        elif view.ranked:
+            self.say(f"board {view.challenge} shows where you stand.")
 
     def say(self, text: str) -> None:
         for line in text.splitlines():
@@ -131,7 +135,8 @@ def view_json(view: View) -> dict[str, object]:
 def error_json(error: ClientError) -> dict[str, object]:
     """An error as JSON has it."""
     if not isinstance(error, ServerError):
-        return {"code": None, "message": str(error), "context": {}}
+        context = dict(error.context) if isinstance(error, AttemptOver) else {}
+        return {"code": None, "message": str(error), "context": context}
     return {"code": error.code, "message": error.message, "context": dict(error.context)}
 
 
@@ -144,6 +149,8 @@ def _how_it_is(view: View) -> str:
     """What is worth saying of a game that is over or cannot go on."""
     if view.status == "won":
         return f"Won, in {time_text(view.elapsed_ms)}."
+    if view.status == EXPIRED:
+        return "The time for this attempt is over."
     if view.status != PLAYING:
         return f"The game is over: {printable(view.status)}."
     # The Eight Off app never announces a loss; FreeCell's page does, and offers undo.

@@ -28,7 +28,7 @@ CODES = {
     "bad-token": "The token is not valid, or not any more.",
     "token-needed": "That takes a player: play a game first, or give a token.",
     "forbidden": "That is not allowed here.",
-    "not-found": "There is no such game or player.",
+    "not-found": "There is no such game, player or challenge.",
     "bad-move": "That is not a move in this game.",
     "nothing-to-undo": "There is nothing to undo.",
     "conflict": "Another of your connections moved first; this is how the game stands now.",

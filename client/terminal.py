@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
 from .client import Client
-from .errors import ClientError, NoAnswer, ServerError
+from .errors import NoAnswer, ServerError, Unavailable
 from .game import PLAYING, Game
 from .keyboard import Keyboard
 from .listening import Events
-from .results import Draining, GameEvent, GameSummary, Happening, Moved, Resynced
+from .results import (
+    Draining,
+    GameEvent,
+    GameExpired,
+    GameSummary,
+    Happening,
+    Moved,
+    Resynced,
+)
 from .screen import Screen
 from .sentences import sentence
+from .today import attempt_over, ruleset_of, todays
 from .tokens import Tokens
 from .typed import HELP, Make, NotUnderstood, Tap, Typed, Word, parse_line
 
@@ -28,15 +37,16 @@ _HANDLE_REFUSED = frozenset({"handle-taken", "handle-invalid"})
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which game somebody wants to play."""
+    """Which game somebody wants to play; ``daily`` is the ruleset of a daily of today."""
 
     ruleset: str | None = None
     deal: str | None = None
     game: str | None = None
     is_to_continue: bool = False
+    daily: str | None = None
 
 
-class NothingToContinue(ClientError):
+class NothingToContinue(Unavailable):
     """There is no unfinished game."""
 
 
@@ -76,6 +86,7 @@ class Table:
 
         Raises:
             NothingToContinue: a game was to be continued and there is none.
+            AttemptOver, Unavailable: no attempt at that daily can be made any more, or at all.
             ClientError: there is no game, or no server any more.
         """
         events = self._client.events()
@@ -98,6 +109,8 @@ class Table:
         return (await self._keyboard.line() or "").strip() or random
 
     async def _found(self, wish: Wish) -> Game:
+        if wish.daily is not None:
+            return await self._waiting(self._attempt(wish.daily))
         if wish.game is not None:
             return await self._waiting(self._client.open_game(wish.game))
         if wish.is_to_continue or (wish == Wish() and self._keyboard.is_interactive):
@@ -107,7 +120,18 @@ class Table:
                 raise NothingToContinue("there is no unfinished game to go on with")
             if wanted and (wish.is_to_continue or await self._agrees(wanted[0])):
                 return await self._waiting(self._client.open_game(wanted[0].game))
-        return await self._waiting(self._client.start_game(wish.ruleset or _RULESET, wish.deal))
+        ruleset = wish.ruleset or ruleset_of(wish.deal) or _RULESET
+        return await self._waiting(self._client.start_game(ruleset, wish.deal))
+
+    async def _attempt(self, ruleset: str) -> Game:
+        """The ranked attempt at a daily of today, begun or gone on with."""
+        challenge = await todays(self._client, ruleset)
+        attempt = challenge.attempt
+        if attempt is not None and attempt.status != PLAYING:
+            raise attempt_over((await self._client.open_game(attempt.game)).view)
+        if attempt is not None:
+            self._screen.say("You have begun this attempt before; its clock has run on.")
+        return await self._client.start_daily(challenge.challenge)
 
     async def _agrees(self, game: GameSummary) -> bool:
         self._screen.ask(
@@ -138,6 +162,8 @@ class Table:
                 self._screen.show(game.view)
             case Resynced(game=game.id):
                 self._screen.say("Others of your connections played on.")
+                self._screen.show(game.view)
+            case GameExpired(game=game.id):
                 self._screen.show(game.view)
             case Draining():
                 self._screen.say("The server restarts; the game goes on in a moment.")

@@ -1,4 +1,7 @@
-"""The tokens that this user was given, one a server, in a file that only they can read."""
+"""The tokens that this user was given, one a server, in a file that only they can read.
+
+Tokens of this user's bot are in another file: it is a player of its own.
+"""
 
 import json
 import os
@@ -22,10 +25,12 @@ class Tokens:
     @classmethod
     def of_user(cls, environment: Mapping[str, str] = os.environ) -> "Tokens":
         """Tokens of whoever runs this, in their folder for configuration."""
-        given = Path(environment.get("XDG_CONFIG_HOME", ""))
-        # A relative path is to be ignored, says the XDG specification.
-        folder = given if given.is_absolute() else Path.home() / ".config"
-        return cls(folder / "cellmates" / "tokens.json")
+        return cls(_folder(environment) / "tokens.json")
+
+    @classmethod
+    def of_bot(cls, environment: Mapping[str, str] = os.environ) -> "Tokens":
+        """Tokens of the bot of whoever runs this, in the same folder."""
+        return cls(_folder(environment) / "bot-tokens.json")
 
     def get(self, server: str) -> str | None:
         """Token for a server, if one is kept.
@@ -82,6 +87,12 @@ class Tokens:
                 Path(name).unlink(missing_ok=True)
         except OSError as error:
             raise TokensUnusable(f"cannot write {self.path}: {_why(error)}") from None
+
+
+def _folder(environment: Mapping[str, str]) -> Path:
+    given = Path(environment.get("XDG_CONFIG_HOME", ""))
+    # A relative path is to be ignored, says the XDG specification.
+    return (given if given.is_absolute() else Path.home() / ".config") / "cellmates"
 
 
 def _why(error: Exception) -> str:

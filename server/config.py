@@ -22,7 +22,8 @@ class Settings:
     """What an operator may choose.
 
     ``secret_key`` is None where it is to be made. ``moves_per_s`` is how many moves one connection
-    may make in the long run; twice as many at once.
+    may make in the long run; twice as many at once. ``plan_days`` is how many days have their
+    dailies planned, today included; with 0 that is left to others.
     """
 
     host: str = "127.0.0.1"
@@ -34,6 +35,7 @@ class Settings:
     max_connections: int = 20_000
     max_connections_per_address: int = 200
     moves_per_s: int = 100
+    plan_days: int = 8
     log_level: str = "info"
 
     @property
@@ -153,5 +155,6 @@ _READERS: dict[str, Callable[[str], object]] = {
     "max_connections": _number(1, 1_000_000),
     "max_connections_per_address": _number(1, 1_000_000),
     "moves_per_s": _number(1, 1_000_000),
+    "plan_days": _number(0, 366),
     "log_level": _log_level,
 }

@@ -3,16 +3,19 @@
 import logging
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from cellmates.protocol import (
     CLIENT_FRAME_BYTES,
+    BoardChanged,
     CloseCode,
     Draining,
     Encoding,
     ErrorCode,
     EventBody,
     GameEvent,
+    GameExpired,
     GameHint,
     Hello,
     Limits,
@@ -24,13 +27,20 @@ from cellmates.protocol import (
     encode_event,
     encode_reply,
 )
+from cellmates.protocol import REQUESTS as EXCHANGES
 
 from .address import group_of
 from .clock import Clock
+from .daily_handlers import BoardKey
 from .handlers import Audience, Handlers, Talker
 from .journal import PlayerRecord
+from .metrics import OK, Metrics
 from .refusals import Error, error_of
 from .session import MOVES, Bucket, Buckets, NotNow, Rate, State, check
+
+Key = TypeVar("Key")
+
+_NAMES = {exchange.request: name for name, exchange in EXCHANGES.items()}
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +53,6 @@ MOVES_PER_S = 100
 HINTS = Rate(30, 5)  # each takes some 15 ms, so they are counted by network
 GREETINGS = Rate(2_000, 200)  # after a restart a whole club comes back from one address
 NEW_PLAYERS = Rate(20, 1 / 60)
-LIMITS = Limits(CLIENT_FRAME_BYTES, REQUESTS.burst, int(REQUESTS.per_s), HEARTBEAT_S)
 
 
 class Peer(Protocol):
@@ -74,13 +83,34 @@ class Timer(Protocol):
         """Do not call back."""
 
 
+class Watched(Protocol):
+    """The boards, as the hall sees them."""
+
+    def watch(self, challenge: str, board: str, kind: str) -> None:
+        """One more watches a board."""
+
+    def unwatch(self, challenge: str, board: str, kind: str) -> None:
+        """One less does."""
+
+    def renamed(self, player: str, handle: str | None) -> None:
+        """A player has another handle, or with None is deleted."""
+
+
 class Hall(Audience):
     """Who is connected, who is whom, and who follows which game."""
 
-    def __init__(self) -> None:
+    def __init__(self, boards: "Watched") -> None:
+        """``boards`` learns which boards are watched."""
+        self._boards = boards
         self.conversations: set[Conversation] = set()
         self._of_player: defaultdict[str, set[Conversation]] = defaultdict(set)
         self._of_game: defaultdict[str, set[Conversation]] = defaultdict(set)
+        self._of_board: defaultdict[BoardKey, set[Conversation]] = defaultdict(set)
+
+    @property
+    def watchers(self) -> int:
+        """Number of boards that are watched, each counted by connection."""
+        return sum(len(watching) for watching in self._of_board.values())
 
     def enter(self, conversation: "Conversation") -> None:
         """A connection is there."""
@@ -90,6 +120,8 @@ class Hall(Audience):
         """A connection is gone, and all that it followed."""
         self.conversations.discard(conversation)
         self.identify(conversation, None)
+        for board in tuple(conversation.watched):
+            self.unwatch(conversation, board)
 
     def identify(self, conversation: "Conversation", player: PlayerRecord | None) -> None:
         """A connection is another player's now, or nobody's: what it followed is forgotten."""
@@ -113,10 +145,39 @@ class Hall(Audience):
             if conversation is not but:
                 conversation.say(event)
 
+    def expired(self, game: str, event: GameExpired) -> None:
+        """Send those who follow a game that its time is over."""
+        for conversation in self._of_game.get(game, ()):
+            conversation.say(event)
+
+    def watch(self, conversation: "Conversation", board: BoardKey) -> None:
+        """A connection wants to know when a board changes."""
+        if board not in conversation.watched:
+            conversation.watched.add(board)
+            self._of_board[board].add(conversation)
+            self._boards.watch(*board)
+
+    def unwatch(self, conversation: "Conversation", board: BoardKey) -> None:
+        """It wants to know no longer."""
+        if board in conversation.watched:
+            conversation.watched.discard(board)
+            _remove(self._of_board, board, conversation)
+            self._boards.unwatch(*board)
+
+    def board_changed(self, board: BoardKey, event: BoardChanged) -> None:
+        """Send those who watch a board what its top is now."""
+        for conversation in self._of_board.get(board, ()):
+            conversation.say(event)
+
     def renamed(self, player: PlayerRecord) -> None:
-        """Tell a player's connections what the player is called now."""
+        """Tell a player's connections, and the boards, what the player is called now."""
+        self._boards.renamed(player.id, player.handle)
         for conversation in self._of_player.get(player.id, ()):
             conversation.player = player
+
+    def deleted(self, player: PlayerRecord) -> None:
+        """Tell the boards that a player has no handle any more."""
+        self._boards.renamed(player.id, None)
 
     def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
         """Close a player's connections: the token that they came with works no longer."""
@@ -140,6 +201,18 @@ class Rates:
         self._hints = Buckets(HINTS)
         self._players = Buckets(Rate(4 * moves_per_s, 2 * moves_per_s))
 
+    @property
+    def limits(self) -> Limits:
+        """What a greeting tells of them."""
+        return Limits(
+            frame_bytes=CLIENT_FRAME_BYTES,
+            requests_burst=REQUESTS.burst,
+            requests_per_s=int(REQUESTS.per_s),
+            heartbeat_s=HEARTBEAT_S,
+            moves_burst=self.moves.burst,
+            moves_per_s=int(self.moves.per_s),
+        )
+
     def wait_ms(self, address: str, player: PlayerRecord | None, message: type, now: int) -> int:
         """Milliseconds to wait before a message may be said; 0 when it may be now."""
         if message is Hello:
@@ -156,27 +229,29 @@ class Rates:
 class Conversation:
     """What is said over one connection. Frames are handled one at a time, in order."""
 
-    def __init__(
-        self, peer: Peer, *, hall: Hall, handlers: Handlers, rates: Rates, clock: Clock
-    ) -> None:
+    def __init__(self, peer: Peer, room: "Application") -> None:
+        """``room`` is the application that the conversation is part of."""
         self.player: PlayerRecord | None = None
         self.followed: set[str] = set()
+        self.watched: set[BoardKey] = set()
         self._peer = peer
-        self._hall = hall
-        self._handlers = handlers
-        self._rates = rates
-        self._clock = clock
+        self._hall = room.hall
+        self._handlers = room.handlers
+        self._rates = room.rates
+        self._clock = room.clock
+        self._metrics = room.metrics
+        self._timer = room.timer
         self._state = State.GREETING
         self._network = group_of(peer.address)
         self._buckets = {
             "requests": Bucket(REQUESTS),
-            "moves": Bucket(rates.moves),
+            "moves": Bucket(self._rates.moves),
         }
         self._bad_frames = 0
         self._warnings = Bucket(WARNINGS)
         self._is_closing = False
         self._is_draining = False
-        hall.enter(self)
+        self._hall.enter(self)
         self._greeting_deadline = peer.call_later(HELLO_S, self._greeting_missed)
 
     async def receive(self, frame: bytes | str) -> None:
@@ -188,10 +263,13 @@ class Conversation:
         except ProtocolError as unread:
             self._misread(unread)
             return
+        began = self._timer()
         error = self._may_not(request) or await self._answer(request)
         if error is not None:
             self._refuse(request.id, error)
             self._close_after(error.code)
+        outcome = OK if error is None else error.code
+        self._metrics.request(_NAMES[type(request.body)], outcome, self._timer() - began)
 
     def closed(self) -> None:
         """The socket is gone."""
@@ -222,10 +300,22 @@ class Conversation:
         """Tell this connection what others of its player do in a game."""
         self._hall.follow(self, game)
 
+    def watch(self, board: BoardKey, most: int) -> bool:
+        """Tell this connection when a board changes; False where it watches ``most`` already."""
+        if board not in self.watched and len(self.watched) >= most:
+            return False
+        self._hall.watch(self, board)
+        return True
+
+    def unwatch(self, board: BoardKey) -> None:
+        """Tell it no longer."""
+        self._hall.unwatch(self, board)
+
     def _misread(self, unread: ProtocolError) -> None:
         """Answer a frame in which no request can be read; it counts as one all the same."""
         wait_ms = self._buckets["requests"].take(self._clock.monotonic_ms())
         error = Error(unread.code, unread.message, unread.context)
+        self._metrics.frame_refused(unread.code)
         self._refuse(unread.re, _slow_down("requests", wait_ms) if wait_ms else error)
         if unread.code is ErrorCode.BAD_FRAME:
             self._count_bad_frame()
@@ -298,28 +388,29 @@ class Conversation:
         self.close(CloseCode.TOO_SLOW, "no hello in time")
 
 
+@dataclass(frozen=True, slots=True)
 class Application:
-    """What the gateway talks to: makes a conversation for each connection."""
+    """What the gateway talks to: makes a conversation for each connection.
 
-    def __init__(
-        self, *, hall: Hall, handlers: Handlers, clock: Clock, rates: Rates | None = None
-    ) -> None:
-        self._hall = hall
-        self._handlers = handlers
-        self._clock = clock
-        self._rates = rates or Rates()
+    ``timer`` gives seconds since some moment, for the metrics.
+    """
+
+    hall: Hall
+    handlers: Handlers
+    clock: Clock
+    rates: Rates
+    metrics: Metrics
+    timer: Callable[[], float]
 
     def opened(self, peer: Peer) -> Conversation:
         """A WebSocket connection is there."""
-        return Conversation(
-            peer, hall=self._hall, handlers=self._handlers, rates=self._rates, clock=self._clock
-        )
+        return Conversation(peer, self)
 
     def draining(self, deadline_s: float, retry_after_ms: int) -> None:
         """Tell everybody that the server goes away, and answer nothing new."""
-        deadline = self._clock.now_ms() + int(deadline_s * 1000)
-        self._hall.announce(Draining(deadline, retry_after_ms))
-        for conversation in tuple(self._hall.conversations):
+        deadline = self.clock.now_ms() + int(deadline_s * 1000)
+        self.hall.announce(Draining(deadline, retry_after_ms))
+        for conversation in tuple(self.hall.conversations):
             conversation.drain()
 
 
@@ -327,7 +418,7 @@ def _slow_down(key: str, wait_ms: int) -> Error:
     return Error(ErrorCode.RATE_LIMITED, f"slow down: too many {key}", {"key": key}, wait_ms)
 
 
-def _remove(index: defaultdict[str, set[Conversation]], key: str, gone: Conversation) -> None:
+def _remove(index: defaultdict[Key, set[Conversation]], key: Key, gone: Conversation) -> None:
     index[key].discard(gone)
     if not index[key]:
         del index[key]

@@ -3,8 +3,9 @@
 A decision changes nothing. ``apply`` cannot fail: it keeps the state that the decision computed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cellmates.daily import closes_at, deadline_of, parse_challenge_id
 from cellmates.engine import (
     RULESETS,
     Action,
@@ -18,7 +19,10 @@ from cellmates.engine import (
     parse_action,
 )
 
-from .journal import Entry, GameRecord, Summary
+from .journal import Attempt, Entry, GameRecord, Summary
+
+EXPIRED = "expired"
+RANKED = 1  # the number of the attempt that counts on the board of first attempts
 
 
 class Conflict(Exception):
@@ -62,6 +66,9 @@ class LiveGame:
     def __init__(self, record: GameRecord, entries: list[Entry]) -> None:
         """Replay ``entries`` from the deal of ``record``.
 
+        ``attempt`` says which attempt at which challenge it is, and ``deadline``, in ms since the
+        epoch, when a ranked one ends at the latest; None where it is no such game.
+
         Raises:
             BrokenGame: they are not one gapless line of legal actions with the right hashes.
         """
@@ -73,6 +80,7 @@ class LiveGame:
         )
         self._hash = hash_at_start(record)
         self._summary = record.summary
+        self.attempt, self.deadline = _attempt(record)
         for entry in entries:
             self._replay(entry)
 
@@ -105,10 +113,10 @@ class LiveGame:
         """Entries with a greater seq, in order."""
         return self._entries[seq:]
 
-    def decide(self, action: Action, seq: int, at_ms: int, now_ms: int) -> Decision | Made:
+    def decide(self, action: Action, seq: int, at_ms: int) -> Decision | Made:
         """What an action leads to, or what came of it when it was recorded before.
 
-        ``at_ms`` is the time since the game's start, ``now_ms`` the wall clock's. Changes nothing.
+        ``at_ms`` is the time since the game's start. Changes nothing.
 
         Raises:
             Conflict: ``seq`` holds another action, or is not the next.
@@ -125,7 +133,7 @@ class LiveGame:
         at_ms = max(at_ms, self._entries[-1].at_ms if self._entries else 0)
         text = str(state.action)
         entry = Entry(seq, text, at_ms, next_hash(self._hash, seq, text, at_ms))
-        return Decision(entry, state, summary_of(state, entry, now_ms))
+        return Decision(entry, state, summary_of(state, entry, self.record.started))
 
     def apply(self, decision: Decision) -> Made:
         """Keep what was decided; call it once the entry is recorded."""
@@ -134,6 +142,23 @@ class LiveGame:
         self._hash = decision.entry.hash
         self._summary = decision.summary
         return Made(decision.entry, decision.state, decision.summary.status, False)
+
+    def expired(self) -> Summary:
+        """Where an attempt stands whose time is over. Changes nothing.
+
+        It has taken the whole of its time, whenever the server gets round to ending it.
+        """
+        assert self.deadline is not None, "only attempts at a challenge expire"
+        return replace(
+            self._summary,
+            status=EXPIRED,
+            elapsed_ms=self.deadline - self.record.started,
+            ended=self.deadline,
+        )
+
+    def expire(self, summary: Summary) -> None:
+        """Keep that the attempt has expired; call it once that is recorded."""
+        self._summary = summary
 
     def _repeated(self, action: Action, seq: int) -> Made:
         entry = self._entries[seq - 1]
@@ -163,13 +188,29 @@ class BrokenGame(Exception):
     """What storage gave back is no game that this server has recorded."""
 
 
+def _attempt(record: GameRecord) -> tuple[Attempt | None, int | None]:
+    """Which attempt a game is, and its deadline if it is a ranked one."""
+    if record.challenge is None or record.attempt is None:
+        return None, None
+    attempt = Attempt(record.challenge, record.player, record.attempt)
+    if record.attempt != RANKED:
+        return attempt, None
+    day, _ = parse_challenge_id(record.challenge)
+    return attempt, deadline_of(closes_at(day))
+
+
 def hash_at_start(record: GameRecord) -> str:
     """Hash of a game before its first entry."""
     return first_hash(record.ruleset, record.ruleset_version, record.deal, record.autoplay)
 
 
-def summary_of(state: Game, entry: Entry | None, now_ms: int) -> Summary:
-    """Where a game stands after an entry, or before the first; ``now_ms`` is kept when it ended."""
+def summary_of(state: Game, entry: Entry | None, started: int) -> Summary:
+    """Where a game stands after an entry, or before the first.
+
+    It has ended as long after ``started``, in ms since the epoch, as its last entry says, whatever
+    became of the wall clock meanwhile.
+    """
+    elapsed_ms = entry.at_ms if entry else 0
     return Summary(
         status=state.status,
         seq=state.seq,
@@ -177,7 +218,7 @@ def summary_of(state: Game, entry: Entry | None, now_ms: int) -> Summary:
         moves=state.moves,
         undos=state.undos,
         score=state.score,
-        elapsed_ms=entry.at_ms if entry else 0,
+        elapsed_ms=elapsed_ms,
         hash=entry.hash if entry else "",
-        ended=None if state.status is Status.PLAYING else now_ms,
+        ended=None if state.status is Status.PLAYING else started + elapsed_ms,
     )

@@ -6,6 +6,7 @@ from typing import Protocol, assert_never
 from msgspec import UNSET
 
 from cellmates import __version__
+from cellmates.daily import is_challenge_id
 from cellmates.engine import (
     RULESETS,
     Act,
@@ -25,7 +26,6 @@ from cellmates.protocol import (
     BoardGet,
     BoardUnwatch,
     BoardWatch,
-    DailyChallenges,
     DailyList,
     DailyStart,
     Done,
@@ -67,8 +67,10 @@ from cellmates.protocol import (
 
 from . import views
 from .clock import Clock
+from .dailies import Dailies, NotYet
+from .daily_handlers import BoardKey, DailyHandlers, Watcher
 from .games import UNFINISHED, Games, NoSuchGame
-from .journal import Journal, PlayerRecord
+from .journal import GameRecord, Journal, PlayerRecord
 from .players import Players
 from .refusals import Refused
 
@@ -76,6 +78,7 @@ PlayersOwn = (
     PlayerRename
     | PlayerToken
     | PlayerDelete
+    | DailyStart
     | GameStart
     | GameOpen
     | GamesMine
@@ -91,16 +94,30 @@ _CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{1,64})")
 _SEQ_CURSOR = re.compile(r"[0-9]{1,9}")
 
 
-class Talker(Protocol):
+class Talker(Watcher, Protocol):
     """The connection that asks, as handlers see it."""
-
-    player: PlayerRecord | None
 
     def become(self, player: PlayerRecord | None) -> None:
         """From now on this connection is that player's, or a guest's."""
 
+
+class Guest:
+    """Somebody who only reads, and is not connected."""
+
+    player: PlayerRecord | None = None
+
+    def become(self, player: PlayerRecord | None) -> None:
+        """Stay nobody."""
+
     def follow(self, game: str) -> None:
-        """Tell this connection what others of its player do in a game."""
+        """Hear of nothing."""
+
+    def watch(self, board: BoardKey, most: int) -> bool:
+        """Hear of nothing."""
+        return False
+
+    def unwatch(self, board: BoardKey) -> None:
+        """Hear of nothing."""
 
 
 class Audience(Protocol):
@@ -112,6 +129,9 @@ class Audience(Protocol):
     def renamed(self, player: PlayerRecord) -> None:
         """Tell a player's connections what the player is called now."""
 
+    def deleted(self, player: PlayerRecord) -> None:
+        """Tell the boards that a player is gone."""
+
     def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
         """Close a player's connections: the token that they came with works no longer."""
 
@@ -122,6 +142,8 @@ class Handlers:
     def __init__(
         self,
         *,
+        daily: DailyHandlers,
+        dailies: Dailies,
         games: Games,
         players: Players,
         journal: Journal,
@@ -129,6 +151,8 @@ class Handlers:
         audience: Audience,
         limits: Limits,
     ) -> None:
+        self._daily = daily
+        self._dailies = dailies
         self._games = games
         self._players = players
         self._journal = journal
@@ -153,11 +177,13 @@ class Handlers:
             case ReplayGet():
                 return await self._replay(talker, message)
             case DailyList():
-                return DailyChallenges([])
-            case BoardGet() | BoardWatch() | DailyStart():
-                raise Refused(ErrorCode.NOT_FOUND, "there is no such challenge")
+                return await self._daily.list_dailies(talker, message)
+            case BoardGet():
+                return await self._daily.board(talker, message)
+            case BoardWatch():
+                return await self._daily.watch(talker, message)
             case BoardUnwatch():
-                return Done()
+                return self._daily.unwatch(talker, message)
             case PlayerCreate():
                 return await self._create_player(talker, message)
             case _:
@@ -176,8 +202,11 @@ class Handlers:
             case PlayerDelete():
                 await self._players.delete(player, message.confirm)
                 talker.become(None)
+                self._audience.deleted(player)
                 self._audience.hang_up(player, but=talker)
                 return Done()
+            case DailyStart():
+                return await self._daily.start(talker, player, message)
             case GameStart():
                 return await self._start(talker, player, message)
             case GameOpen():
@@ -236,22 +265,26 @@ class Handlers:
     async def _show_player(self, message: PlayerGet) -> PlayerShown:
         player = await self._players.by_handle(message.handle)
         results = await self._players.results(player)
-        return PlayerShown(views.wire_player(player), views.stats(results))
+        days_won = await self._players.days_won(player)
+        stats = views.stats(results, days_won, self._dailies.today)
+        return PlayerShown(views.wire_player(player), stats)
 
     # -- Games -------------------------------------------------------------------------------------
 
     async def _start(self, talker: Talker, player: PlayerRecord, message: GameStart) -> GameView:
         ruleset = RULESETS.get(message.ruleset)
         if ruleset is None:
-            raise _bad_request("d.ruleset", f"the rulesets are {', '.join(RULESETS)}")
+            raise Refused.bad_request("d.ruleset", f"the rulesets are {', '.join(RULESETS)}")
         autoplay = ruleset.autoplay if message.autoplay is None else Autoplay(message.autoplay)
         try:
+            if message.deal is not None and is_challenge_id(message.deal):
+                return await self._daily.practise(talker, player, message, message.deal)
             deal = None if message.deal is None else Deal.parse(ruleset, message.deal)
             live = await self._games.start(player, ruleset, deal, autoplay)
         except BadDeal as error:
-            raise _bad_request("d.deal", str(error)) from None
+            raise Refused.bad_request("d.deal", str(error)) from None
         except BadAutoplay as error:
-            raise _bad_request("d.autoplay", str(error)) from None
+            raise Refused.bad_request("d.autoplay", str(error)) from None
         talker.follow(live.record.id)
         return views.game_view(live, 0)
 
@@ -276,14 +309,14 @@ class Handlers:
         )
 
     async def _hint(self, player: PlayerRecord, message: GameHint) -> Hinted:
-        live = await self._games.open(player, message.game)
+        live = await self._games.glance(player, message.game)
         if views.is_ranked(live.record):
             raise Refused(ErrorCode.FORBIDDEN, "there are no hints in a ranked attempt")
         move = hint(live.state)
         return Hinted(None if move is None else str(move), live.seq)
 
     async def _tap(self, player: PlayerRecord, message: GameTap) -> Tapped:
-        live = await self._games.open(player, message.game)
+        live = await self._games.glance(player, message.game)
         state, place = live.state, parse_place(message.from_)
         move = None
         if state.status is Status.PLAYING:
@@ -310,8 +343,8 @@ class Handlers:
         if record is None:
             raise NoSuchGame(f"there is no game {message.game[:32]!r}")
         mine = talker.player is not None and talker.player.id == record.player
-        if record.summary.status == UNFINISHED and not mine:
-            raise Refused(ErrorCode.NOT_YET, "the game is still being played")
+        if not mine:
+            await self._check_may_see(record, talker.player)
         after = _place_in_entries(message.cursor)
         entries = await self._journal.entries(message.game, after, views.MOST_ENTRIES)
         last = entries[-1].seq if entries else after
@@ -322,15 +355,23 @@ class Handlers:
             views.replay_result(record),
         )
 
+    async def _check_may_see(self, record: GameRecord, player: PlayerRecord | None) -> None:
+        """Whether somebody may see another's game.
+
+        Raises:
+            NotYet: not while it is played, nor while its challenge is secret to them.
+        """
+        if record.summary.status == UNFINISHED:
+            raise NotYet("the game is still being played")
+        challenge = record.challenge
+        if challenge is not None and not await self._dailies.may_see(challenge, player):
+            raise NotYet("this challenge is still being played, and you have not ended your own")
+
 
 def _player(talker: Talker) -> PlayerRecord:
     """Player of a connection that the session has let say what only players may."""
     assert talker.player is not None, "the session lets nobody else say this"
     return talker.player
-
-
-def _bad_request(field: str, why: str) -> Refused:
-    return Refused(ErrorCode.BAD_REQUEST, why, {"field": field, "why": why})
 
 
 def _place_in_list(cursor: str | None) -> tuple[int, str] | None:

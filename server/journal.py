@@ -4,8 +4,11 @@ Calls that write return once what they wrote is committed, and a caller that is 
 waits leaves the write to go on behind it: it may be there or not, and reading tells.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from cellmates.daily import Figures, Link
 
 # -- What is kept ----------------------------------------------------------------------------------
 
@@ -78,6 +81,67 @@ class Result:
     fewest_moves: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is secret about a challenge until it is told.
+
+    ``seed`` is hex, ``deal`` the deal's canonical text; ``par`` is the length of ``solution`` with
+    its automatic moves.
+    """
+
+    seed: str
+    candidate: int
+    deal: str
+    par: int
+    solution: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeRecord:
+    """A day's deal in one ruleset; ``opens`` and ``closes`` are in ms since the epoch.
+
+    ``previous`` is the challenge before in this ruleset. ``sealed`` holds the secrets under the
+    server's key. ``told`` is None until everybody may know them.
+    """
+
+    id: str
+    day: str
+    ruleset: str
+    ruleset_version: int
+    planner: str
+    opens: int
+    closes: int
+    commitment: str
+    previous: Link | None
+    sealed: str
+    told: Told | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Which attempt at which challenge a game is, and whose; 1 is the ranked one."""
+
+    challenge: str
+    player: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An attempt that has ended. ``number`` counts all runs in the order they were recorded.
+
+    ``handle`` is None where the player is deleted.
+    """
+
+    number: int
+    game: str
+    challenge: str
+    player: str
+    kind: str
+    handle: str | None
+    figures: Figures
+
+
 # -- What may go wrong -----------------------------------------------------------------------------
 
 
@@ -89,12 +153,16 @@ class GameTaken(Exception):
     """A game with this id, or this attempt of the player's, is there. Certain: nothing written."""
 
 
+class ChallengeTaken(Exception):
+    """A challenge with this id is there. Certain: nothing was written."""
+
+
 class HandleTaken(Exception):
     """Another player has this handle, or one that looks like it. Certain: nothing was written."""
 
 
 class Missing(Exception):
-    """There is no such game or player. Certain: nothing was written."""
+    """There is no such game, player or challenge. Certain: nothing was written."""
 
 
 class StorageError(Exception):
@@ -105,7 +173,7 @@ class StorageError(Exception):
 
 
 class Journal(Protocol):
-    """Games with their entries, and players.
+    """Games with their entries, challenges with their runs, and players.
 
     Every call, those that only read too, raises ``ValueError`` for what no database here can keep,
     before one has seen it: integers that need more than 64 bits with their sign, text with NUL or
@@ -123,11 +191,15 @@ class Journal(Protocol):
                 every call refuses.)
         """
 
-    async def append(self, game: str, entry: Entry, after: Summary) -> None:
+    async def append(
+        self, game: str, entry: Entry, after: Summary, attempt: Attempt | None = None
+    ) -> None:
         """Keep the next entry of a game, and where the game stands after it, both or neither.
 
         Once this returns the entry survives a crash. Of several that claim the same seq, from
         whatever process, one wins. The one after it is to be appended when this has returned.
+        ``attempt`` is given when the entry ends an attempt: then the run is kept with it, and
+        nothing more can be appended.
 
         Raises:
             SeqTaken: the game has an entry with this seq; nothing is written.
@@ -135,6 +207,18 @@ class Journal(Protocol):
             StorageError: it is unknown whether the entry is there.
             ValueError: ``after`` is not the summary after ``entry``, by its seq and hash; nothing
                 is written. (Besides what every call refuses.)
+        """
+
+    async def expire(self, game: str, after: Summary, attempt: Attempt) -> None:
+        """End an attempt without an entry, and keep its run, both or neither.
+
+        ``after`` has the seq and the hash of the game's last entry. Whoever claims the seq behind
+        it, in whatever process, is refused from now on; and so is this, where it is claimed.
+
+        Raises:
+            SeqTaken: the game has an entry behind that seq, or has expired; nothing is written.
+            Missing: there is no such game; nothing is written.
+            StorageError: it is unknown whether the attempt has ended.
         """
 
     async def game(self, game: str) -> GameRecord | None:
@@ -158,6 +242,113 @@ class Journal(Protocol):
 
         ``before`` is the (started, id) of the last game already seen; ``status`` leaves the others
         out.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def create_challenge(self, record: ChallengeRecord) -> None:
+        """Keep a new challenge, which is not told yet.
+
+        Raises:
+            ChallengeTaken: its id is there; nothing is written.
+            StorageError: it is unknown whether the challenge is there.
+        """
+
+    async def challenge(self, challenge: str) -> ChallengeRecord | None:
+        """Return the challenge with this id, or None.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def challenges_of(self, day: str) -> list[ChallengeRecord]:
+        """Return the challenges of a day, by the names of their rulesets.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def challenge_before(self, ruleset: str, day: str) -> ChallengeRecord | None:
+        """Return the last challenge of a ruleset before a day, or None.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def untold(self, closed_at: int) -> list[ChallengeRecord]:
+        """Return the challenges that are not told and close at ``closed_at`` or before, by id.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def tell(self, challenge: str, told: Told) -> None:
+        """Keep what everybody may know of a challenge now; telling again changes nothing.
+
+        Raises:
+            Missing: there is no such challenge; nothing is written.
+            StorageError: it is unknown whether it is told.
+        """
+
+    async def attempts_of(self, player: str, challenges: Sequence[str]) -> list[GameRecord]:
+        """Return a player's first attempts at these challenges, by the challenges' ids.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def last_attempt(self, player: str, challenge: str) -> int:
+        """Return the number of a player's last attempt at a challenge; 0 where there is none.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def under_way(self, challenge: str) -> list[GameRecord]:
+        """Return the first attempts at a challenge that have not ended, by id.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def runs(self, challenge: str, after: Run | None, limit: int) -> list[Run]:
+        """Return valid runs of a challenge in the order of ``FIRST``, then of their numbers.
+
+        At most ``limit`` of them, behind ``after`` where one is given. Attempts of every number.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def runs_since(self, number: int, gaps: Sequence[int], limit: int) -> list[Run]:
+        """Return valid runs with a greater number, or one of ``gaps``, by number.
+
+        At most ``limit``. Numbers are handed out before a run is committed, so that a smaller one
+        may come to be seen after a greater: it was a gap until then.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def last_run(self) -> int:
+        """Return the greatest number of a run; 0 where there is none.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def handles_since(self, changed: int) -> dict[str, str | None]:
+        """Return the handles, by player, of those whose handle changed at that time or later.
+
+        None is the handle of a deleted player. ``changed`` is in ms since the epoch.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def days_won(self, player: str) -> list[tuple[str, str]]:
+        """Return ruleset and day of each challenge whose ranked attempt a player has won, sorted.
 
         Raises:
             StorageError: the database did not answer.
@@ -192,8 +383,10 @@ class Journal(Protocol):
             StorageError: the database did not answer.
         """
 
-    async def rename_player(self, player: str, handle: str, handle_key: str) -> None:
+    async def rename_player(self, player: str, handle: str, handle_key: str, now: int) -> None:
         """Give a player another handle; one's own key may be kept.
+
+        ``now``, in ms since the epoch, is when the handle changed.
 
         Raises:
             HandleTaken: somebody else has this key; nothing is written.
@@ -209,8 +402,10 @@ class Journal(Protocol):
             StorageError: it is unknown whether the token has changed.
         """
 
-    async def delete_player(self, player: str) -> None:
+    async def delete_player(self, player: str, now: int) -> None:
         """Forget handle, key, token and age of a player; the games stay, under id and kind alone.
+
+        ``now``, in ms since the epoch, is kept as the time at which the handle went.
 
         Deleting again, or somebody who never was, does nothing.
 

@@ -28,3 +28,5 @@ def configure_logs(level: str) -> None:
     root.handlers = [handler]
     root.setLevel(level.upper())
     logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every connection
+    # It shows a traceback for each connection that breaks, which whoever asked is told anyway.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)

@@ -150,7 +150,9 @@ class Players:
             HandleTaken: somebody else has it, or one that looks like it.
             StorageError: it is unknown whether it was changed.
         """
-        await self._journal.rename_player(player.id, handle, check_handle(handle))
+        await self._journal.rename_player(
+            player.id, handle, check_handle(handle), self._clock.now_ms()
+        )
         return replace(player, handle=handle)
 
     async def rotate(self, player: PlayerRecord) -> str:
@@ -172,7 +174,15 @@ class Players:
         """
         if confirm != player.handle:
             raise NotConfirmed("to delete your account, confirm with your own handle")
-        await self._journal.delete_player(player.id)
+        await self._journal.delete_player(player.id, self._clock.now_ms())
+
+    async def days_won(self, player: PlayerRecord) -> list[tuple[str, str]]:
+        """Return ruleset and day of each daily that a player has won.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+        return await self._journal.days_won(player.id)
 
     async def results(self, player: PlayerRecord) -> list[Result]:
         """Return what a player has reached, by ruleset.

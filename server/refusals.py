@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from cellmates.engine import BadMove, IllegalMove, NothingToUndo
 from cellmates.protocol import ErrorCode
 
+from .boards import BadCursor
+from .dailies import Closed, NoSuchChallenge, NotOpenYet, NotYet
 from .game import Conflict, GameOver
 from .games import NoSuchGame, TooManyGames
-from .journal import HandleTaken, Missing, StorageError
+from .journal import GameTaken, HandleTaken, Missing, StorageError
 from .players import BadToken, HandleInvalid, NoSuchPlayer, NotConfirmed
+from .vault import WrongKey
 
 _RETRY_MS = 1_000
 
@@ -23,6 +27,11 @@ class Refused(Exception):
         super().__init__(message)
         self.code = code
         self.context = context or {}
+
+    @classmethod
+    def bad_request(cls, field: str, why: str) -> Self:
+        """A field of the request holds what cannot be used."""
+        return cls(ErrorCode.BAD_REQUEST, why, {"field": field, "why": why})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +63,20 @@ def error_of(error: Exception) -> Error | None:
             code, context = ErrorCode.CONFLICT, {"seq": error.seq}
         case GameOver():
             code, context = ErrorCode.GAME_OVER, {"status": error.status}
-        case NoSuchGame() | NoSuchPlayer():
+        case NoSuchGame() | NoSuchPlayer() | NoSuchChallenge():
             code = ErrorCode.NOT_FOUND
+        case NotOpenYet():
+            code = ErrorCode.CHALLENGE_NOT_OPEN
+        case Closed():
+            code = ErrorCode.CHALLENGE_CLOSED
+        case NotYet():
+            code = ErrorCode.NOT_YET
+        case BadCursor():
+            code = ErrorCode.BAD_CURSOR
+        case WrongKey():
+            return Error(ErrorCode.INTERNAL, "this challenge cannot be opened here", {})
+        case GameTaken():
+            return Error(ErrorCode.CONFLICT, "you begin this attempt elsewhere: ask again", {})
         case Missing():
             return Error(ErrorCode.NOT_FOUND, "it is gone meanwhile", {})
         case TooManyGames():

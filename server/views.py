@@ -4,26 +4,37 @@ from typing import cast
 
 from msgspec import UNSET, UnsetType
 
+from cellmates.daily import streaks
 from cellmates.engine import Game, card_text
 from cellmates.protocol import (
+    Attempt,
+    BoardChanged,
+    BoardPage,
+    BoardRow,
+    Challenge,
     GameRef,
     GameSummary,
     GameView,
     Home,
     Moved,
     Player,
+    Previous,
+    Proof,
     ReplayHeader,
     ReplayResult,
     Stats,
     WireEntry,
 )
-from cellmates.protocol.limits import Autoplay, Kind, Status
+from cellmates.protocol.limits import Autoplay, Board, Kind, Status
 
-from .game import LiveGame, Made
-from .journal import Entry, GameRecord, PlayerRecord, Result
+from .boards import Page, Row
+from .dailies import Seen
+from .game import RANKED, LiveGame, Made
+from .journal import Entry, GameRecord, PlayerRecord, Result, Told
 
 # With hash and the longest action an entry takes up to 110 bytes, so these fit a server's frame.
 MOST_ENTRIES = 400
+DELETED = "deleted player"
 
 
 def game_view(live: LiveGame, elapsed_ms: int, *, since: int | None = None) -> GameView:
@@ -71,19 +82,83 @@ def wire_player(player: PlayerRecord) -> Player:
     return Player(player.id, player.handle, cast("Kind", player.kind))
 
 
-def stats(results: list[Result]) -> dict[str, Stats]:
-    """A player's figures by ruleset."""
-    return {
-        result.ruleset: Stats(
+def stats(results: list[Result], days_won: list[tuple[str, str]], today: str) -> dict[str, Stats]:
+    """A player's figures by ruleset; ``days_won`` are rulesets and days of won dailies."""
+    told = {}
+    for result in results:
+        days = [day for ruleset, day in days_won if ruleset == result.ruleset]
+        streak = streaks(days, today)
+        told[result.ruleset] = Stats(
             played=result.played,
             won=result.won,
             best_elapsed_ms=result.best_ms,
             fewest_moves=result.fewest_moves,
-            streak=0,
-            best_streak=0,
+            streak=streak.current,
+            best_streak=streak.best,
         )
-        for result in results
-    }
+    return told
+
+
+def challenge(seen: Seen) -> Challenge:
+    """A challenge as somebody may see it."""
+    record, attempt, told = seen.record, seen.attempt, seen.told
+    previous = record.previous
+    return Challenge(
+        challenge=record.id,
+        ruleset=record.ruleset,
+        ruleset_version=record.ruleset_version,
+        opens=record.opens,
+        closes=record.closes,
+        commitment=record.commitment,
+        planner=record.planner,
+        previous=Previous(previous.challenge, previous.commitment) if previous else None,
+        attempt=Attempt(attempt.id, _status(attempt.summary.status)) if attempt else None,
+        deal=UNSET if told is None else told.deal,
+        proof=UNSET if told is None else _proof(told),
+        par=UNSET if told is None else told.par,
+    )
+
+
+def _proof(told: Told) -> Proof:
+    return Proof(told.seed, told.candidate, told.solution)
+
+
+def board_page(page: Page) -> BoardPage:
+    """A page of a board."""
+    return BoardPage(
+        rows=[board_row(row) for row in page.rows],
+        total=page.total,
+        me=board_row(page.me) if page.me else None,
+        next=page.next,
+        prev=page.prev,
+    )
+
+
+def board_changed(board: tuple[str, str, str], page: Page) -> BoardChanged:
+    """The top of a board, which is named by challenge, board and kind."""
+    challenge_id, name, kind = board
+    return BoardChanged(
+        challenge_id,
+        cast("Board", name),
+        cast("Kind", kind),
+        [board_row(row) for row in page.rows],
+        page.total,
+    )
+
+
+def board_row(row: Row) -> BoardRow:
+    """One run on a board."""
+    figures = row.run.figures
+    return BoardRow(
+        rank=row.rank,
+        handle=row.run.handle or DELETED,
+        home=figures.home,
+        won=figures.is_won,
+        elapsed_ms=figures.elapsed_ms,
+        moves=figures.moves,
+        undos=figures.undos,
+        game=row.run.game,
+    )
 
 
 def game_ref(record: GameRecord) -> GameRef:
@@ -119,6 +194,8 @@ def replay_header(record: GameRecord, player: PlayerRecord | None) -> ReplayHead
         autoplay=cast("Autoplay", record.autoplay),
         player=None if player is None else wire_player(player),
         started=record.started,
+        challenge=record.challenge,
+        attempt=record.attempt,
     )
 
 
@@ -139,7 +216,7 @@ def replay_result(record: GameRecord) -> ReplayResult:
 
 def is_ranked(record: GameRecord) -> bool:
     """Whether a game is its player's ranked attempt at a challenge."""
-    return record.challenge is not None and record.attempt == 1
+    return record.challenge is not None and record.attempt == RANKED
 
 
 def _status(text: str) -> Status:

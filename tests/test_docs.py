@@ -1,4 +1,7 @@
-"""Holds docs/rules.md to the engine: its tables, its numbers, and every example it gives."""
+"""Holds docs/rules.md to the engine: its tables, its numbers, and every example it gives.
+
+And every page of docs to the files and headings that it links to.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -38,9 +41,11 @@ from cellmates.engine import (
 from cellmates.engine.game import POINTS_A_CARD
 from cellmates.engine.moves import CELLS, COLUMNS, FOUNDATIONS
 from cellmates.solver import Verdict, solve
+from server.games import IMPOSSIBLE as NEVER_DRAWN
 from tests.golden import golden
 
-PAGE = (Path(__file__).parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "rules.md").read_text(encoding="utf-8")
 # Without the tables, and on one line: a sentence may be broken anywhere.
 SAID = " ".join(re.sub(r"^\|.*", "", PAGE, flags=re.MULTILINE).split())
 
@@ -88,6 +93,21 @@ def after(ruleset: str, deal: str, moves: str = "") -> Game:
 
 def test_rows_are_as_long_as_their_headings() -> None:
     assert [row for rows in tables() for row in rows if len(row) != len(rows[0])] == []
+
+
+# -- Links -----------------------------------------------------------------------------------------
+
+# What a page says of another's section, as: ([daily.md](daily.md), section 7
+SECTION = re.compile(r"\]\((\w+\.md)\), section (\d+)")
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert [link for link in links if not (DOCS / link.partition("#")[0]).exists()] == []
+    for name, section in SECTION.findall(text):
+        assert f"\n## {section}. " in (DOCS / name).read_text(encoding="utf-8"), (name, section)
 
 
 # -- The rulesets ----------------------------------------------------------------------------------
@@ -180,7 +200,7 @@ def test_text_repeats_the_undo_limit_and_the_points() -> None:
 
 def test_ranges_of_numbers() -> None:
     assert f"a number from 1 to {spaced(LAST_NUMBER)}." in SAID
-    assert f"at random is from 1 to {spaced(LAST_RANDOM)}." in SAID
+    assert f"at random is from 1 to {spaced(LAST_RANDOM)}, and never {NEVER_DRAWN}," in SAID
 
 
 def evaluate(expression: str, **names: int) -> int:

@@ -19,6 +19,7 @@ from .events import (
     BoardChanged,
     Draining,
     GameEvent,
+    GameExpired,
 )
 from .limits import (
     CLIENT_FRAME_BYTES,
@@ -67,6 +68,7 @@ from .replies import (
     PlayerReply,
     PlayerShown,
     Pong,
+    Previous,
     Proof,
     Refused,
     Replay,
@@ -142,6 +144,7 @@ __all__ = [
     "EventBody",
     "Exchange",
     "GameEvent",
+    "GameExpired",
     "GameHint",
     "GameList",
     "GameMove",
@@ -171,6 +174,7 @@ __all__ = [
     "PlayerShown",
     "PlayerToken",
     "Pong",
+    "Previous",
     "Proof",
     "ProtocolError",
     "Reconnect",

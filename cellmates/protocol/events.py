@@ -17,6 +17,13 @@ class GameEvent(Struct, frozen=True):
     view: GameView | UnsetType = UNSET
 
 
+class GameExpired(Struct, frozen=True):
+    """Server: the time of this attempt of yours is over; no more can be done in it."""
+
+    game: str
+    elapsed_ms: int
+
+
 class BoardChanged(Struct, frozen=True):
     """Server: the top of a board that you watch is another now."""
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import fields
 
-from .events import BoardChanged, Draining, GameEvent
+from .events import BoardChanged, Draining, GameEvent, GameExpired
 from .parts import GameView
 from .replies import (
     BoardPage,
@@ -87,7 +87,7 @@ ReplyBody: TypeAlias = (
     | Replay
     | Pong
 )
-EventBody: TypeAlias = GameEvent | BoardChanged | Draining
+EventBody: TypeAlias = GameEvent | GameExpired | BoardChanged | Draining
 
 
 class Exchange(NamedTuple):
@@ -123,6 +123,7 @@ REQUESTS = {
 
 EVENTS: dict[str, type[EventBody]] = {
     "game.event": GameEvent,
+    "game.expired": GameExpired,
     "board.changed": BoardChanged,
     "server.draining": Draining,
 }

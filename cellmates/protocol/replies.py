@@ -23,6 +23,8 @@ class Limits(Struct, frozen=True):
     requests_burst: int
     requests_per_s: int
     heartbeat_s: int
+    moves_burst: int
+    moves_per_s: int
 
 
 class GameRef(Struct, frozen=True):
@@ -155,14 +157,24 @@ class Proof(Struct, frozen=True):
     solution: Sequence[str]
 
 
+class Previous(Struct, frozen=True):
+    """The challenge before in the same ruleset, which a commitment names."""
+
+    challenge: str
+    commitment: str
+
+
 class Challenge(Struct, frozen=True):
     """A day's deal in one ruleset. ``deal``, ``proof`` and ``par`` once they may be told."""
 
     challenge: str
     ruleset: str
+    ruleset_version: int
     opens: int
     closes: int
     commitment: str
+    planner: str
+    previous: Previous | None
     attempt: Attempt | None
     deal: str | UnsetType = UNSET
     proof: Proof | UnsetType = UNSET
@@ -194,6 +206,8 @@ class ReplayHeader(Struct, frozen=True):
     autoplay: Autoplay
     player: Player | None
     started: int
+    challenge: str | None
+    attempt: int | None
 
 
 class ReplayResult(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from .application import Application, Conversation, Pages, Peer, Response
 from .http import PageTable, plain
-from .pages import standard_pages
+from .pages import Readiness, standard_pages
 from .server import Gateway
 from .settings import GatewaySettings
 
@@ -14,6 +14,7 @@ __all__ = [
     "PageTable",
     "Pages",
     "Peer",
+    "Readiness",
     "Response",
     "plain",
     "standard_pages",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import Protocol
 
 from websockets.exceptions import SecurityError
 from websockets.http11 import Request
@@ -36,17 +37,51 @@ class Refused(Exception):
         self.response = response
 
 
-class PageTable:
-    """Pages by their exact paths: a table made at start, nothing looked up elsewhere."""
+class Answer(Protocol):
+    """A page as somebody outside the gateway makes it; what a ``Response`` is."""
 
-    def __init__(self, pages: Mapping[str, Callable[[str], Awaitable[Response]]]) -> None:
-        """Each page is called with the query, as it was sent."""
+    @property
+    def status(self) -> int:
+        """One of HTTP's."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Those that replace the gateway's own, and others."""
+
+    @property
+    def body(self) -> bytes:
+        """What HEAD does not get."""
+
+
+class Branch(Protocol):
+    """Who answers for all paths that begin alike."""
+
+    async def get(self, path: str, query: str) -> Answer:
+        """Answer for a whole path as it was sent, undecoded; a 404 where there is no page."""
+
+
+class PageTable:
+    """Pages by their exact paths, then branches by how paths begin; all of it given at start."""
+
+    def __init__(
+        self,
+        pages: Mapping[str, Callable[[str], Awaitable[Response]]],
+        branches: Mapping[str, Branch] | None = None,
+    ) -> None:
+        """Each page is called with the query, as it was sent. Of branches the first one counts."""
         self._pages = dict(pages)
+        self._branches = dict(branches or {})
 
     async def get(self, path: str, query: str) -> Response:
-        """Answer of the page at a path, a 404 where there is none."""
+        """Answer of the page at a path, or of the branch that it is on; a 404 without either."""
         page = self._pages.get(path)
-        return plain(HTTPStatus.NOT_FOUND, "nothing here") if page is None else await page(query)
+        if page is not None:
+            return await page(query)
+        for beginning, branch in self._branches.items():
+            if path.startswith(beginning):
+                answer = await branch.get(path, query)
+                return Response(answer.status, answer.headers, answer.body)
+        return plain(HTTPStatus.NOT_FOUND, "nothing here")
 
 
 def plain(status: HTTPStatus, text: str, headers: Mapping[str, str] | None = None) -> Response:

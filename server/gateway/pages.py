@@ -1,10 +1,14 @@
-"""The pages that every server has: is it alive, is it ready, what does it speak, what is this."""
+"""The pages that every server has: is it alive, is it ready, how is it, what does it speak."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 
+import msgspec
+
+from ..metrics import CONTENT_TYPE
 from .application import Response
-from .http import PageTable, plain
+from .http import Branch, PageTable, plain
 
 _FRONT = b"""<!doctype html>
 <html lang="en">
@@ -17,28 +21,64 @@ _FRONT = b"""<!doctype html>
 What is said there is described in <a href="/schema/asyncapi.json">AsyncAPI</a>.</p>
 </html>
 """
+API = "/api/v1/"
+_JSON = {"Content-Type": "application/json"}
 
 
-def standard_pages(*, is_ready: Callable[[], Awaitable[bool]], asyncapi: bytes) -> PageTable:
-    """Table of ``/``, ``/healthz``, ``/readyz`` and ``/schema/asyncapi.json``.
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether requests can be served now: the database is there, and no drain has begun.
 
-    ``is_ready`` says whether requests can be served now: the database is there, no drain has begun.
+    ``planner`` says how the days ahead are planned, for people and alarms; trouble there keeps
+    nobody from playing, so it does not count.
+    """
+
+    database: bool
+    draining: bool
+    planner: Mapping[str, object]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a proxy should send clients here."""
+        return self.database and not self.draining
+
+
+def standard_pages(
+    *,
+    readiness: Callable[[], Awaitable[Readiness]],
+    asyncapi: bytes,
+    metrics: Callable[[], bytes],
+    api: Branch,
+) -> PageTable:
+    """Table of ``/``, ``/healthz``, ``/readyz``, ``/metrics`` and ``/schema/asyncapi.json``.
+
+    ``metrics`` makes the page of figures; ``api`` answers for all paths under ``/api/v1/``.
     """
 
     async def readyz(_query: str) -> Response:
-        if await is_ready():
-            return plain(HTTPStatus.OK, "ready")
-        return plain(HTTPStatus.SERVICE_UNAVAILABLE, "not ready")
+        found = await readiness()
+        status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
+        says = {
+            "ready": found.is_ready,
+            "database": found.database,
+            "draining": found.draining,
+            "planner": dict(found.planner),
+        }
+        return Response(status, _JSON, msgspec.json.encode(says))
 
-    schema = Response(HTTPStatus.OK, {"Content-Type": "application/json"}, asyncapi)
+    async def figures(_query: str) -> Response:
+        return Response(HTTPStatus.OK, {"Content-Type": CONTENT_TYPE}, metrics())
+
     front = Response(HTTPStatus.OK, {"Content-Type": "text/html; charset=utf-8"}, _FRONT)
     return PageTable(
         {
             "/": _always(front),
             "/healthz": _always(plain(HTTPStatus.OK, "alive")),
             "/readyz": readyz,
-            "/schema/asyncapi.json": _always(schema),
-        }
+            "/metrics": figures,
+            "/schema/asyncapi.json": _always(Response(HTTPStatus.OK, _JSON, asyncapi)),
+        },
+        {API: api},
     )
 
 

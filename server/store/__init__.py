@@ -1,5 +1,6 @@
 """The journal in a database: the only SQL. What it promises is said in ``server.journal``."""
 
+from .backup import backup
 from .engine import BadDatabase
 from .schema import NewerSchema, OlderSchema, WrongSchema, check, downgrade, upgrade
 from .store import Store
@@ -10,6 +11,7 @@ __all__ = [
     "OlderSchema",
     "Store",
     "WrongSchema",
+    "backup",
     "check",
     "downgrade",
     "upgrade",

@@ -10,12 +10,23 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    or_,
     select,
     tuple_,
     update,
 )
 
-from .tables import INTEGER, TEXT, entry, game, player
+from .tables import (
+    INTEGER,
+    IS_UNDER_WAY,
+    IS_UNTOLD,
+    TEXT,
+    challenge,
+    entry,
+    game,
+    player,
+    result,
+)
 from .writer import Kind, Places
 
 AnySelect = Select[*tuple[Any, ...]]
@@ -59,7 +70,11 @@ RENAME_PLAYER = Kind(
     (
         update(player)
         .where(_THIS_PLAYER, _KEY_IS_FREE)
-        .values(handle=bindparam("the_handle"), handle_key=bindparam("the_key")),
+        .values(
+            handle=bindparam("the_handle"),
+            handle_key=bindparam("the_key"),
+            changed=bindparam("the_time"),
+        ),
     ),
     counted=True,
 )
@@ -72,9 +87,74 @@ DELETE_PLAYER = Kind(
     3,
     (
         update(player)
-        .where(player.c.id == bindparam("the_player"))
-        .values(handle=None, handle_key=None, token_hash=None, created=None),
+        .where(_THIS_PLAYER)
+        .values(
+            handle=None,
+            handle_key=None,
+            token_hash=None,
+            created=None,
+            changed=bindparam("the_time"),
+        ),
     ),
+)
+
+HANDLES_SINCE = select(player.c.id, player.c.handle).where(player.c.changed >= bindparam("since"))
+
+# -- Challenges ------------------------------------------------------------------------------------
+
+# The fields of ``ChallengeRecord``, with ``previous`` in two, and then those of ``Told``.
+CHALLENGE = (
+    *("id", "day", "ruleset", "ruleset_version", "planner", "opens", "closes", "commitment"),
+    *("previous_challenge", "previous_commitment", "sealed"),
+)
+TOLD = ("seed", "candidate", "deal", "par", "solution")
+
+_CHALLENGES = select(*(challenge.c[name] for name in CHALLENGE + TOLD))
+ONE_CHALLENGE = _CHALLENGES.where(challenge.c.id == bindparam("the_challenge"))
+CHALLENGES_OF = _CHALLENGES.where(challenge.c.day == bindparam("the_day")).order_by(
+    challenge.c.ruleset
+)
+CHALLENGE_BEFORE = (
+    _CHALLENGES.where(
+        challenge.c.ruleset == bindparam("the_ruleset"), challenge.c.day < bindparam("the_day")
+    )
+    .order_by(challenge.c.day.desc())
+    .limit(1)
+)
+UNTOLD = _CHALLENGES.where(IS_UNTOLD, challenge.c.closes <= bindparam("the_time")).order_by(
+    challenge.c.id
+)
+
+
+def _new(name: str) -> BindParameter[Any]:
+    return bindparam(f"new_{name}", type_=challenge.c[name].type)
+
+
+# Every process plans the same days; that one is planned already is to fail no batch.
+_other_challenge = challenge.alias("other")
+_IS_PLANNED = exists().where(
+    or_(
+        _other_challenge.c.id == _new("id"),
+        and_(_other_challenge.c.day == _new("day"), _other_challenge.c.ruleset == _new("ruleset")),
+    )
+)
+CREATE_CHALLENGE = Kind(
+    4,
+    (
+        insert(challenge).from_select(
+            CHALLENGE, select(*(_new(name) for name in CHALLENGE)).where(~_IS_PLANNED)
+        ),
+    ),
+    counted=True,
+)
+TELL = Kind(
+    5,
+    (
+        update(challenge)
+        .where(challenge.c.id == bindparam("the_challenge"))
+        .values({name: func.coalesce(challenge.c[name], _new(name)) for name in TOLD}),
+    ),
+    counted=True,
 )
 
 # -- Games -----------------------------------------------------------------------------------------
@@ -126,25 +206,95 @@ RESULTS = (
 
 ENTRIES = (
     select(entry.c.seq, entry.c.action, entry.c.at_ms, entry.c.hash)
-    .where(entry.c.game == bindparam("the_game"), entry.c.seq > bindparam("the_seq"))
+    .where(
+        entry.c.game == bindparam("the_game"),
+        entry.c.seq > bindparam("the_seq"),
+        entry.c.hash != "",  # what closes an attempt is no entry
+    )
     .order_by(entry.c.seq)
 )
 SOME_ENTRIES = ENTRIES.limit(bindparam("the_limit"))
 
-CREATE_GAME = Kind(4, (insert(game),))
+CREATE_GAME = Kind(6, (insert(game),))
 _these: BindParameter[Any] = bindparam("these", expanding=True)
+# Rows of entries, of where games stand, and of attempts that have ended.
 APPEND = Kind(
-    5,
+    7,
     (
         insert(entry),
         update(game)
         .where(game.c.id == bindparam("the_game"))
         .values({name: bindparam(f"new_{name}") for name in SUMMARY}),
+        insert(result),
     ),
     places=Places(
         ("game", "seq"),
         select(entry.c.game, entry.c.seq).where(tuple_(entry.c.game, entry.c.seq).in_(_these)),
     ),
 )
+
+# -- Attempts and runs -----------------------------------------------------------------------------
+
+_OF_CHALLENGE = game.c.challenge == bindparam("the_challenge")
+_OF_PLAYER = game.c.player == bindparam("the_player")
+
+ATTEMPTS_OF = _GAMES.where(
+    _OF_PLAYER,
+    game.c.challenge.in_(bindparam("the_challenges", expanding=True)),
+    game.c.attempt == 1,
+).order_by(game.c.challenge)
+LAST_ATTEMPT = select(func.coalesce(func.max(game.c.attempt), 0)).where(_OF_PLAYER, _OF_CHALLENGE)
+UNDER_WAY = _GAMES.where(_OF_CHALLENGE, IS_UNDER_WAY).order_by(game.c.id)
+
+_COUNTS = game.c.validity == "ok"
+DAYS_WON = (
+    select(challenge.c.ruleset, challenge.c.day)
+    .join(game, game.c.challenge == challenge.c.id)
+    .where(_OF_PLAYER, _WON, _COUNTS, game.c.attempt == 1)
+    .order_by(challenge.c.ruleset, challenge.c.day)
+)
+
+# In the order of the fields of ``Run`` and of ``Figures``, with which it ends.
+RUN = ("number", "game", "challenge", "player", "kind", "handle")
+_FIGURES = ("home", "elapsed_ms", "moves", "undos", "attempt", "ended")
+
+_RUNS = (
+    select(
+        *(result.c[name] for name in RUN[:4]),
+        *(player.c[name] for name in RUN[4:]),
+        *(result.c[name] for name in _FIGURES),
+    )
+    .select_from(result.join(game).join(player, player.c.id == result.c.player))
+    .where(_COUNTS)
+)
+
+
+def _runs(*, after: bool) -> AnySelect:
+    """Runs of a challenge in the order of the board ``first``, from the top or from a run on."""
+    runs = _RUNS.where(result.c.challenge == bindparam("the_challenge"))
+    rising = [result.c[name] for name in ("elapsed_ms", "moves", "undos", "number")]
+    if after:
+        home = bindparam("the_home", type_=INTEGER)
+        behind = (bindparam(f"the_{column.name}", type_=INTEGER) for column in rising)
+        runs = runs.where(
+            result.c.home <= home,
+            or_(result.c.home < home, tuple_(*rising) > tuple_(*behind)),
+        )
+    return runs.order_by(result.c.home.desc(), *rising).limit(bindparam("the_limit"))
+
+
+# By whether there is a run to go on from.
+RUNS = {after: _runs(after=after) for after in (False, True)}
+RUNS_SINCE = (
+    _RUNS.where(
+        or_(
+            result.c.number > bindparam("the_number"),
+            result.c.number.in_(bindparam("the_gaps", expanding=True)),
+        )
+    )
+    .order_by(result.c.number)
+    .limit(bindparam("the_limit"))
+)
+LAST_RUN = select(func.coalesce(func.max(result.c.number), 0))
 
 SIGN_OF_LIFE = select(1)

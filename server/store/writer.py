@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from sqlalchemy import Executable
@@ -22,6 +22,11 @@ from .engine import asking
 ROOM = 4096
 
 Row = Mapping[str, Any]
+# Those of each statement of a kind: one, none or more.
+Rows = tuple[Sequence[Row], ...]
+
+# Told after each commit how many writes it had, and how many seconds it took.
+Observe = Callable[[int, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,12 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Statements that are executed with a row each, for every write of this kind in a batch.
+    """Statements that are executed with their rows of every write of this kind in a batch.
 
     ``order`` is the same in every process, as is that of the keys within a kind: two processes that
-    lock the same rows in another order would stop each other. A ``counted`` write is one statement
-    that changes one row or is refused. ``places`` are those of the rows of the first statement.
+    lock the same rows in another order would stop each other; so what claims places in a table is
+    of one kind. A ``counted`` write is one statement that changes one row or is refused.
+    ``places`` are those of the rows of the first statement.
     """
 
     order: int
@@ -61,7 +67,7 @@ class Write:
 
     kind: Kind
     key: str
-    rows: tuple[Row, ...]
+    rows: Rows
     refuse: Refuse
     done: asyncio.Future[None]
 
@@ -69,17 +75,21 @@ class Write:
 class Writer:
     """The way of all writes from this process into its database."""
 
-    def __init__(self, engine: AsyncEngine, answer_s: float) -> None:
+    def __init__(
+        self, engine: AsyncEngine, answer_s: float, observe: Observe | None = None
+    ) -> None:
         self._engine = engine
         self._answer_s = answer_s
+        self._observe = observe
         self._room = asyncio.Semaphore(ROOM)
         self._waiting: deque[Write] = deque()
         self._wake = asyncio.Event()
         self._closing = False
+        self._clock = asyncio.get_running_loop().time
         self._task = asyncio.create_task(self._run(), name="journal writer")
 
-    async def write(self, kind: Kind, key: str, rows: tuple[Row, ...], refuse: Refuse) -> None:
-        """Write rows, one for each statement of ``kind``, and return when they are committed.
+    async def write(self, kind: Kind, key: str, rows: Rows, refuse: Refuse) -> None:
+        """Write rows, those of each statement of ``kind``, and return when they are committed.
 
         A caller that is cancelled meanwhile leaves the write to go on.
 
@@ -137,6 +147,7 @@ class Writer:
         Then those whose place is taken are sifted out before it is tried again; that is all it
         takes, unless something rare is wrong. If so the batch is halved until the guilty are alone.
         """
+        begun = self._clock()
         try:
             refused = await self._transact(batch, sift=sift)
         except IntegrityError as error:
@@ -154,6 +165,8 @@ class Writer:
                 _fail([write], write.refuse(None))
             elif not write.done.done():
                 write.done.set_result(None)
+        if self._observe is not None:
+            self._observe(len(batch) - len(refused), self._clock() - begun)
 
     async def _transact(self, batch: list[Write], *, sift: bool) -> set[Write]:
         """Write a batch in one transaction; return those that are refused and not written."""
@@ -174,10 +187,9 @@ class Writer:
 
 
 async def _together(connection: AsyncConnection, kind: Kind, writes: Sequence[Write]) -> None:
-    if not writes:
-        return
     for nth, statement in enumerate(kind.statements):
-        await connection.execute(statement, [write.rows[nth] for write in writes])
+        if rows := [row for write in writes for row in write.rows[nth]]:
+            await connection.execute(statement, rows)
 
 
 async def _one_by_one(
@@ -186,7 +198,7 @@ async def _one_by_one(
     refused = set()
     [statement] = kind.statements
     for write in writes:
-        [row] = write.rows
+        [[row]] = write.rows
         result = await connection.execute(statement, row)
         if result.rowcount != 1:
             refused.add(write)
@@ -197,14 +209,17 @@ async def _displaced(
     connection: AsyncConnection, places: Places, writes: Sequence[Write]
 ) -> set[Write]:
     """Those whose place is taken, in the database or by one that came before."""
-    claimed = [tuple(write.rows[0][name] for name in places.names) for write in writes]
-    found = await connection.execute(places.taken, {"these": claimed})
+    claimed = [
+        [tuple(row[name] for name in places.names) for row in write.rows[0]] for write in writes
+    ]
+    found = await connection.execute(places.taken, {"these": list(chain(*claimed))})
     taken = {tuple(row) for row in found}
     refused = set()
-    for write, place in zip(writes, claimed, strict=True):
-        if place in taken:
+    for write, claims in zip(writes, claimed, strict=True):
+        if taken.isdisjoint(claims):
+            taken.update(claims)
+        else:
             refused.add(write)
-        taken.add(place)
     return refused
 
 

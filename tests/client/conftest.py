@@ -36,10 +36,14 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder for this user's configuration, with nothing in it."""
     for name in (
         "CELLMATES_TOKEN",
+        "CELLMATES_BOT_TOKEN",
         "CELLMATES_SERVER",
         "NO_COLOR",
         "FORCE_COLOR",
         "TTY_COMPATIBLE",
+        "TTY_INTERACTIVE",
+        "COLUMNS",
+        "LINES",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -29,19 +29,10 @@ from cellmates.engine import (
     tap,
 )
 
-from .record import STARTED, Map, Record
+from .boards import Boards, Which
+from .record import STARTED, Map, Record, Refused
 
 LIMITS = {"frame_bytes": 4096, "requests_burst": 1000, "requests_per_s": 1000, "heartbeat_s": 20}
-
-
-class Refused(Exception):
-    """The error that answers a request."""
-
-    def __init__(self, code: str, retry_after_ms: int | None = None, **context: object) -> None:
-        super().__init__(code)
-        self.body: Map = {"code": code, "message": f"this is {code}", "context": context}
-        if retry_after_ms is not None:
-            self.body["retry_after_ms"] = retry_after_ms
 
 
 class Talk:
@@ -52,6 +43,7 @@ class Talk:
         self.socket = socket
         self.player: Map | None = None
         self.open: set[str] = set()
+        self.watched: set[Which] = set()
 
     async def send(self, message: Map) -> None:
         is_json = self.socket.subprotocol == "cellmates.v1.json"
@@ -105,7 +97,7 @@ class Talk:
             "limits": self.server.limits,
             "rulesets": [*RULESETS],
             "games": [
-                {"game": record.id, "seq": record.game.seq, "status": str(record.game.status)}
+                {"game": record.id, "seq": record.game.seq, "status": record.status}
                 for record in mine
             ],
             "a-field-of-later": {"nobody": ["knows"]},
@@ -163,16 +155,57 @@ class Talk:
         ruleset = RULESETS.get(body["ruleset"])
         if ruleset is None:
             raise Refused("bad-request", field="ruleset", why="there is none of that name")
-        try:
-            deal = Deal.parse(ruleset, body.get("deal", "1"))
-        except BadDeal as error:
-            raise Refused("bad-request", field="deal", why=str(error)) from None
-        game = Game.start(ruleset, deal)
-        started = first_hash(ruleset.name, ruleset.version, str(deal), str(game.autoplay))
-        record = Record(f"g{len(self.server.games) + 1}", self.name, game, started)
-        self.server.games[record.id] = record
+        deal = body.get("deal", "1")
+        attempts = self.attempts(deal)
+        if attempts and attempts[0].status == "playing":
+            raise Refused("not-yet")
+        if attempts and not deal.endswith(f"-{ruleset.name}"):
+            raise Refused("bad-request", field="d.deal", why="it is of another ruleset")
+        return self.start(ruleset.name, deal, len(attempts) + 1 if attempts else None)
+
+    def start(self, ruleset: str, text: str, attempt: int | None = None) -> Map:
+        record = self.server.deal(self.name, ruleset, text, attempt)
         self.open.add(record.id)
         return record.view()
+
+    def attempts(self, challenge: str) -> list[Record]:
+        """This player's attempts at a challenge, the ranked one first."""
+        return [
+            record
+            for record in self.server.games.values()
+            if (record.player, record.challenge) == (self.name, challenge)
+        ]
+
+    def on_daily_list(self, body: Map) -> Map:
+        listed = []
+        for challenge in self.server.boards.listed(body.get("date")):
+            attempts = self.attempts(challenge["challenge"])
+            attempt = {"game": attempts[0].id, "status": attempts[0].status} if attempts else None
+            listed.append(challenge | {"attempt": attempt})
+        return {"challenges": listed}
+
+    def on_daily_start(self, body: Map) -> Map:
+        if self.player is None:
+            raise Refused("token-needed")
+        challenge = self.server.boards.challenge(body["challenge"])
+        attempts = self.attempts(body["challenge"])
+        if attempts:
+            self.open.add(attempts[0].id)
+            return attempts[0].view()
+        return self.start(challenge["ruleset"], body["challenge"], 1)
+
+    def on_board_get(self, body: Map) -> Map:
+        handle = None if self.player is None else self.player["handle"]
+        return self.server.boards.page(body, handle, self.server.page)
+
+    def on_board_watch(self, body: Map) -> Map:
+        self.server.boards.challenge(body["challenge"])
+        self.watched.add((body["challenge"], body["board"], body["kind"]))
+        return {}
+
+    def on_board_unwatch(self, body: Map) -> Map:
+        self.watched.discard((body["challenge"], body["board"], body["kind"]))
+        return {}
 
     def record(self, body: Map) -> Record:
         record = self.server.games.get(body["game"])
@@ -199,6 +232,8 @@ class Talk:
         assert record.id in self.open, "a client opens a game before it acts in it"
         if seq <= record.game.seq and record.entries[seq - 1][1] == action:
             return record.moved(repeated=True) | {"seq": seq, "move": action}
+        if record.expired_ms is not None:
+            raise Refused("game-over", status="expired")
         if seq != record.game.seq + 1:
             raise Refused("conflict", seq=record.game.seq)
         try:
@@ -210,6 +245,8 @@ class Talk:
             raise Refused("illegal-move", reason=str(illegal.reason), **limits) from None
         except Refusal as refusal:
             raise Refused(str(refusal.reason)) from None
+        if record.status != "playing" and self.player is not None:
+            self.server.boards.ended(record, self.player)
         return record.moved()
 
     def on_game_hint(self, body: Map) -> Map:
@@ -226,7 +263,7 @@ class Talk:
 
     def on_games_mine(self, body: Map) -> Map:
         mine = [record for record in self.server.games.values() if record.player == self.name]
-        mine = [record for record in mine[::-1] if body.get("status") in (None, record.game.status)]
+        mine = [record for record in mine[::-1] if body.get("status") in (None, record.status)]
         begin = int(body.get("cursor", 0))
         end = begin + self.server.page
         names = ("game", "ruleset", "deal", "challenge", "ranked", "started")
@@ -243,7 +280,10 @@ class Talk:
         view = record.view()
         begin = int(body.get("cursor", 0))
         end = begin + self.server.page
-        names = ("ruleset", "ruleset_version", "deal", "autoplay", "started")
+        names = (
+            *("ruleset", "ruleset_version", "deal", "autoplay", "started"),
+            *("challenge", "attempt"),
+        )
         players = [
             player for player in self.server.players.values() if player["id"] == record.player
         ]
@@ -271,6 +311,7 @@ class FakeServer:
     def __init__(self) -> None:
         self.players: dict[str, Map] = {}
         self.games: dict[str, Record] = {}
+        self.boards = Boards()
         self.talks: list[Talk] = []
         self.asked: list[tuple[str, Map]] = []
         self.refusals: list[HTTPStatus] = []
@@ -310,11 +351,33 @@ class FakeServer:
         [socket] = self._server.sockets
         return f"ws://127.0.0.1:{socket.getsockname()[1]}/ws"
 
-    def player(self, handle: str = "ann") -> str:
+    def player(self, handle: str = "ann", kind: str = "bot") -> str:
         """Token of a new player."""
         number = len(self.players) + 1
-        self.players[f"secret-{number}"] = {"id": f"p{number}", "handle": handle, "kind": "bot"}
+        self.players[f"secret-{number}"] = {"id": f"p{number}", "handle": handle, "kind": kind}
         return f"secret-{number}"
+
+    def deal(self, player: str, ruleset: str, text: str, attempt: int | None = None) -> Record:
+        """A new game; with the number of an attempt the deal is named by its challenge."""
+        challenge = None if attempt is None else text
+        rules = RULESETS[ruleset]
+        try:
+            deal = Deal.parse(rules, self.boards.deals[text] if challenge else text)
+        except BadDeal as error:
+            raise Refused("bad-request", field="deal", why=str(error)) from None
+        game = Game.start(rules, deal)
+        started = first_hash(ruleset, rules.version, str(deal), str(game.autoplay))
+        record = Record(f"g{len(self.games) + 1}", player, game, started)
+        record.challenge, record.attempt = challenge, attempt
+        self.games[record.id] = record
+        return record
+
+    async def changed(self, *which: str) -> None:
+        """Tell whoever watches a board of its top."""
+        event = self.boards.changed(*which)
+        for talk in self.talks:
+            if which in talk.watched and talk.socket.close_code is None:
+                await talk.event("board.changed", **event)
 
     def trick(self, type_: str, *tricks: Trick) -> None:
         self._tricks += [(type_, trick) for trick in tricks]

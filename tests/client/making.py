@@ -9,11 +9,13 @@ from typing import TypeAlias
 
 import pytest
 
+from cellmates.engine import parse_action
 from client.__main__ import main
 from client.client import Client
 from client.pace import BackOff
 
 from .fake import FakeServer
+from .record import Record
 
 Make: TypeAlias = Callable[..., Client]
 QUICK = BackOff(first_s=0.01, most_s=0.05)
@@ -47,6 +49,37 @@ class Commands:
         printed = self._capsys.readouterr()
         assert shows_token or "secret" not in printed.out + printed.err
         return Ran(status, printed.out, printed.err)
+
+
+# A line that wins FreeCell deal 617.
+SOLUTION = (
+    "83 4a 46 4b 4c 8d 83 81 b1 8b a8 2a 27 c8 72 42 7c d7 4d a4 34 1a 8h d8 7d a1 7a 2d 78 27 "
+    "d7 12 1d 16 a6 43 4a d4 74 a7 37 1a 1d 15 17 ah 1a 31 37 35 31 3h c3 83 8c a8 ch 51 2a 5c 54 "
+    "58 a2 84 64 28v2 6h 2a ch 2c 2h 6h 6h 61 6h 6h 26 21 5h"
+).split()
+
+
+def attempt(
+    server: FakeServer,
+    token: str,
+    challenge: str,
+    played: int = 65,
+    *,
+    number: int = 1,
+    end: str = "",
+) -> Record:
+    """An attempt of a player, whose deal is 617, after some moves of the line that wins it."""
+    player = server.players[token]
+    record = server.deal(player["id"], "freecell", challenge, number)
+    for move in SOLUTION[:played]:
+        record.act(parse_action(move))
+    if end == "resign":
+        record.act(parse_action(end))
+    if end == "expire":
+        record.expire()
+    if record.status != "playing":
+        server.boards.ended(record, player)
+    return record
 
 
 # The top of deal 1, as anybody sees it.

@@ -24,7 +24,7 @@ from client.errors import (
 from client.results import Player
 
 from .fake import FakeServer, Talk
-from .making import QUICK, Make
+from .making import QUICK, SOLUTION, Make
 from .record import STARTED, Map
 from .tricks import (
     answer,
@@ -37,12 +37,6 @@ from .tricks import (
 pytestmark = pytest.mark.asyncio
 
 LINE = "6a 6b 1c undo 2d undo 1d".split()
-
-SOLUTION = (
-    "83 4a 46 4b 4c 8d 83 81 b1 8b a8 2a 27 c8 72 42 7c d7 4d a4 34 1a 8h d8 7d a1 7a 2d 78 27 "
-    "d7 12 1d 16 a6 43 4a d4 74 a7 37 1a 1d 15 17 ah 1a 31 37 35 31 3h c3 83 8c a8 ch 51 2a 5c 54 "
-    "58 a2 84 64 28v2 6h 2a ch 2c 2h 6h 6h 61 6h 6h 26 21 5h"
-)
 
 
 # -- What it can do --------------------------------------------------------------------------------
@@ -67,10 +61,9 @@ async def test_bot_plays_from_nothing(make: Make, server: FakeServer) -> None:
 
 
 async def test_view_follows_every_move_of_a_won_game(bot: Client, server: FakeServer) -> None:
-    solution = SOLUTION.split()
     async with bot as client:
         game = await client.start_game("freecell", deal="617")
-        for move in solution:
+        for move in SOLUTION:
             await game.move(move)
             assert game.view == (await client.open_game(game.id)).view
         assert (game.view.status, game.view.score) == ("won", 52)

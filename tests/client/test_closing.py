@@ -127,6 +127,21 @@ async def test_back_off_grows_until_something_is_answered(
     assert Noted.asked == [(failures, 0.25, None) for failures in (0, 1, 2, 3)] * 2
 
 
+async def test_watch_that_is_renewed_is_no_sign_that_all_is_well_again(
+    make: Make, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noted, "asked", [])
+    challenge = server.boards.add("freecell")
+    async with make(back_off=Noted()) as client:
+        events = client.events()
+        await client.watch_board(challenge)
+        await client.ping()
+        server.trick("board.watch", *[close(1011, answered=True)] * 3)
+        server.talks[0].socket.transport.abort()
+        await soon(anext(events))
+    assert [failures for failures, _, _ in Noted.asked] == [0, 1, 2, 3]
+
+
 async def test_draining_server_gets_no_more_requests_and_is_left(
     bot: Client, server: FakeServer
 ) -> None:

@@ -62,7 +62,7 @@ async def test_replay_that_does_not_hold_is_told(run: Commands, server: FakeServ
 async def test_unknown_replay_is_refused(run: Commands) -> None:
     ran = await run("replay", "g9")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == "cellmates: There is no such game or player.\n"
+    assert ran.err == "cellmates: There is no such game, player or challenge.\n"
 
 
 @pytest.mark.parametrize("by", ["option", "environment"])
@@ -78,7 +78,7 @@ async def test_server_is_named_in_any_form(
         monkeypatch.setenv("CELLMATES_SERVER", http)
     given = ["--server", http] if by == "option" else []
     assert await asyncio.to_thread(main, ["replay", "g9", *given]) == 1
-    assert capsys.readouterr().err == "cellmates: There is no such game or player.\n"
+    assert capsys.readouterr().err == "cellmates: There is no such game, player or challenge.\n"
 
 
 async def test_what_is_no_server_is_told(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,5 +105,6 @@ async def test_token_is_shown_only_when_asked_for(
     assert shown == Ran(0, "secret-1\n", "")
     as_json = await run("token", "--show", "--json", shows_token=True)
     assert json.loads(as_json.out)["token"] == "secret-1"
+    assert (await run("token", "--bot")).status == 1, "that is another"
     assert await run("token", "--forget") == Ran(0, f"No {where}", "")
     assert await run("token", "--show") == Ran(1, f"No {where}", "")

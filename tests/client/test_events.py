@@ -109,19 +109,19 @@ async def test_too_much_news_is_told_as_a_whole(bot: Client, server: FakeServer)
 
 
 async def test_events_of_others_come_through(bot: Client, server: FakeServer) -> None:
-    changed = {"challenge": "c", "board": "first", "kind": "bot", "top": [], "total": 0}
+    changed = {"challenge": "c", "top": [], "total": 0}
     entry = [4, "6a", 10, "0" * 64]
     server.trick(
         "ping",
         first(
-            {"t": "board.changed", "d": changed},
+            {"t": "board.of-later", "d": changed},
             {"t": "game.event", "d": {"game": "unknown", "entry": entry, "auto": []}},
         ),
     )
     async with bot as client:
         events = client.events()
         await client.ping()
-        assert await soon(anext(events)) == OtherEvent("board.changed", changed)
+        assert await soon(anext(events)) == OtherEvent("board.of-later", changed)
         heard = await soon(anext(events))
         assert isinstance(heard, GameEvent)
         assert (heard.game, heard.entry.seq) == ("unknown", 4)

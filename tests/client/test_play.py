@@ -154,7 +154,8 @@ async def test_game_is_gone_on_with(run: Commands, server: FakeServer) -> None:
     assert "The game is over: resigned." in over.out
     assert len(server.games) == 3
     unknown = await run("play", "--game", "g9")
-    assert (unknown.status, unknown.err) == (1, "cellmates: There is no such game or player.\n")
+    assert unknown.status == 1
+    assert unknown.err == "cellmates: There is no such game, player or challenge.\n"
 
 
 async def test_wrong_deal_is_said_in_words(run: Commands) -> None:

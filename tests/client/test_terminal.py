@@ -15,7 +15,7 @@ import pytest_asyncio
 from cellmates.engine import parse_action
 
 from .fake import FakeServer
-from .making import TOP, Commands
+from .making import TOP, Commands, attempt
 from .tricks import keep_silent, until
 
 pytestmark = pytest.mark.asyncio
@@ -176,6 +176,68 @@ async def test_player_who_waits_is_told_so(terminal: Open, server: FakeServer) -
     await at.sees("The server does not answer yet; waiting.")
     server.talks[0].socket.transport.abort()
     await at.sees("freecell 1 | 1 move ")
+
+
+async def test_clock_that_ends_an_attempt_is_told_at_once(
+    terminal: Open, server: FakeServer
+) -> None:
+    challenge = server.boards.add("freecell")
+    at = await terminal("play", "--daily", "freecell", "--handle", "ann")
+    await at.sees(f"{challenge} | 0 moves")
+    await at.sees("> ")
+    expired = server.games["g1"].expire()
+    await server.talks[0].send(expired)
+    await at.sees(f"{challenge} | 0 moves | 0 undos | score 0 | 30:00:00 | expired")
+    await at.sees("The time for this attempt is over.")
+    await at.sees(f"board {challenge} shows where you stand.")
+    assert await at.ends() == 0
+
+
+async def test_attempt_that_expired_while_the_server_was_away_is_over(
+    terminal: Open, server: FakeServer
+) -> None:
+    server.boards.add("freecell")
+    at = await terminal("play", "--daily", "freecell", "--handle", "ann")
+    await at.sees("> ")
+    server.games["g1"].expire()
+    server.talks[0].socket.transport.abort()
+    await at.sees("The time for this attempt is over.")
+    assert await at.ends() == 0
+
+
+async def test_watched_board_is_one_table_until_interrupted(
+    terminal: Open, server: FakeServer
+) -> None:
+    which = server.boards.add("freecell"), "first", "human"
+    server.boards.run(*which, "bob")
+    at = await terminal("board", "freecell", "--watch")
+    await at.sees("first, human: 1 run")
+    await until(lambda: bool(server.talks[0].watched))
+    server.boards.run(*which, "cat")
+    await server.changed(*which)
+    wiped = await at.sees("first, human: 2 runs")
+    assert "\x1b[1A\x1b[2K" in wiped
+    server.talks[0].socket.transport.abort()
+    await until(lambda: len(server.talks) == 2 and bool(server.talks[1].watched))
+    server.boards.run(*which, "dan")
+    await server.changed(*which)
+    await at.sees("first, human: 3 runs")
+    await at.sees("dan")
+    at.process.send_signal(signal.SIGINT)
+    assert await at.ends() == 130
+
+
+async def test_bot_shows_how_far_it_is_and_wipes_that(terminal: Open, server: FakeServer) -> None:
+    token = server.player("hal")
+    challenge = server.boards.add("freecell")
+    attempt(server, token, challenge)
+    at = await terminal("bot", "--token", token)
+    await at.sees("positions searched")
+    await at.sees("\rmove 1 of ")
+    before = await at.sees(f"{challenge}: won in ")
+    assert f"\r{' ' * 40}\r" in before
+    await at.sees("  moves: rank 1, won, ")
+    assert await at.ends() == 0
 
 
 async def test_interrupt_leaves_the_game_open(terminal: Open) -> None:

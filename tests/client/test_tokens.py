@@ -15,6 +15,15 @@ def tokens(tmp_path: Path) -> Tokens:
     return Tokens.of_user({"XDG_CONFIG_HOME": str(tmp_path / "config")})
 
 
+def test_tokens_of_the_bot_are_apart(tmp_path: Path, tokens: Tokens) -> None:
+    of_bot = Tokens.of_bot({"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    tokens.keep("ws://a/ws", "mine")
+    assert of_bot.get("ws://a/ws") is None
+    of_bot.keep("ws://a/ws", "its")
+    assert (tokens.get("ws://a/ws"), of_bot.get("ws://a/ws")) == ("mine", "its")
+    assert of_bot.path == tokens.path.with_name("bot-tokens.json")
+
+
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from cellmates.engine import parse_action
 
-from .fake import Refused, Talk, Trick
-from .record import Map
+from .fake import Talk, Trick
+from .record import Map, Refused
 
 T = TypeVar("T")
 

@@ -6,10 +6,12 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from server.__main__ import main
+import server.__main__
+from server.clock import SystemClock
 
 STOPPED_S = 15.0
 # Children come from one process that has imported everything, so that a start costs little.
@@ -22,7 +24,9 @@ class RunningServer:
 
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
         self._folder = folder
-        self._settings = {"CELLMATES_PORT": "0", **settings}
+        # Planning takes a core for a minute; who wants dailies asks for them.
+        self._settings = {"CELLMATES_PORT": "0", "CELLMATES_PLAN_DAYS": "0", **settings}
+        self._shift_ms = _PROCESSES.Value("q", 0)
         self._process: multiprocessing.process.BaseProcess | None = None
         self.http = ""
 
@@ -36,13 +40,17 @@ class RunningServer:
         """All that was logged."""
         return (self._folder / "log").read_text(encoding="utf-8")
 
+    def set_clock(self, now_ms: int) -> None:
+        """Set the server's wall clock, which goes on from there; the monotonic one stays."""
+        self._shift_ms.value = now_ms - SystemClock().now_ms()
+
     def start(self) -> None:
         """Start; returns when the server has said where it listens."""
         fifo = self._folder / "said"
         fifo.unlink(missing_ok=True)
         os.mkfifo(fifo)
         self._process = _PROCESSES.Process(
-            target=_serve, args=(self._folder, self._settings), daemon=True
+            target=_serve, args=(self._folder, self._settings, self._shift_ms), daemon=True
         )
         self._process.start()
         with fifo.open(encoding="utf-8") as said:
@@ -72,7 +80,17 @@ class RunningServer:
         return process.exitcode
 
 
-def _serve(folder: Path, settings: Mapping[str, str]) -> None:
+class ShiftedClock(SystemClock):
+    """A clock that another process sets."""
+
+    def __init__(self, shift_ms: "Synchronized[int]") -> None:
+        self._shift_ms = shift_ms
+
+    def now_ms(self) -> int:
+        return super().now_ms() + self._shift_ms.value
+
+
+def _serve(folder: Path, settings: Mapping[str, str], shift_ms: "Synchronized[int]") -> None:
     os.environ.update(settings)
     log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     said = os.open(folder / "said", os.O_WRONLY)
@@ -80,15 +98,20 @@ def _serve(folder: Path, settings: Mapping[str, str]) -> None:
     os.dup2(log, 2)
     sys.stdout = os.fdopen(1, "w")
     sys.stderr = os.fdopen(2, "w")
-    sys.exit(main(["serve"]))
+    server.__main__.system_clock = lambda: ShiftedClock(shift_ms)
+    sys.exit(server.__main__.main(["serve"]))
 
 
 @contextmanager
-def running_server(folder: Path, **settings: str) -> Iterator[RunningServer]:
-    """A server that is stopped in the end."""
+def running_server(
+    folder: Path, *, now_ms: int | None = None, **settings: str
+) -> Iterator[RunningServer]:
+    """A server that is stopped in the end; where it is given, ``now_ms`` is when it starts."""
     server = RunningServer(
         folder, {f"CELLMATES_{name.upper()}": value for name, value in settings.items()}
     )
+    if now_ms is not None:
+        server.set_clock(now_ms)
     server.start()
     try:
         yield server

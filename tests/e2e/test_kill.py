@@ -16,6 +16,7 @@ from .stranger import Body, Stranger
 
 pytestmark = pytest.mark.asyncio
 
+KEY = "A" * 43 + "="
 KILLS = 20
 PLAYERS = 6
 ENOUGH_S = 120.0
@@ -102,7 +103,7 @@ async def test_kill_9_in_the_middle_of_play_loses_and_doubles_nothing(
     database_url: str, tmp_path: Path
 ) -> None:
     chance, score = random.Random(9), Score()
-    with running_server(tmp_path, **settings(database_url)) as server:
+    with running_server(tmp_path, database_url=database_url, secret_key=KEY) as server:
         players = [Persistent(server, number, score) for number in range(PLAYERS)]
         for player in players:
             await player.join()
@@ -136,8 +137,3 @@ async def check(server: RunningServer, player: Persistent) -> None:
     assert len(entries) <= len(player.acknowledged) + 1
     assert len(player.acknowledged) > KILLS / 2
     await stranger.close()
-
-
-def settings(database_url: str) -> dict[str, str]:
-    key = {} if database_url.startswith("sqlite") else {"secret_key": "A" * 43 + "="}
-    return {"database_url": database_url, **key}

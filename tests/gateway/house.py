@@ -10,7 +10,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from server.gateway import Gateway, GatewaySettings, Pages, Peer, Response, standard_pages
+from server.gateway import (
+    Gateway,
+    GatewaySettings,
+    Pages,
+    PageTable,
+    Peer,
+    Readiness,
+    Response,
+    standard_pages,
+)
 
 # How long anything may take that takes no time: only a failing test waits for it.
 PATIENCE_S = 10.0
@@ -84,8 +93,17 @@ class App:
                 await talk.is_closed.wait()
 
 
-async def always_ready() -> bool:
-    return True
+async def always_ready() -> Readiness:
+    return Readiness(database=True, draining=False, planner={})
+
+
+def ordinary_pages() -> Pages:
+    return standard_pages(
+        readiness=always_ready,
+        asyncapi=b"{}",
+        metrics=lambda: b"cellmates_x 1\n",
+        api=PageTable({}),
+    )
 
 
 class OpenHouse:
@@ -102,7 +120,7 @@ class OpenHouse:
         settings: GatewaySettings | None = None,
         pages: Pages | None = None,
     ) -> Gateway:
-        pages = pages or standard_pages(is_ready=always_ready, asyncapi=b"{}")
+        pages = pages or ordinary_pages()
         gateway = Gateway(app, pages, settings)
         self._gateways.append(gateway)
         [(_, self.port)] = await gateway.start("127.0.0.1", 0)

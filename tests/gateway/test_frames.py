@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cellmates.protocol import Encoding
-from server.gateway import GatewaySettings, standard_pages
+from server.gateway import GatewaySettings
 from server.gateway.census import Census
 from server.gateway.door import Door, House
 from tests.gateway.house import (
@@ -23,10 +23,10 @@ from tests.gateway.house import (
     OpenHouse,
     Pipe,
     Talk,
-    always_ready,
     close_frame,
     frame,
     ignore,
+    ordinary_pages,
     upgrade,
 )
 
@@ -194,8 +194,7 @@ async def outcome_of(pieces: list[bytes]) -> tuple[list[bytes | str], list[tuple
     """What a conversation hears and what is written, for a stream in pieces; no socket in it."""
     settings, app, pipe = GatewaySettings(), App(behave=ignore), Pipe()
     loop, census = asyncio.get_running_loop(), Census(settings)
-    pages = standard_pages(is_ready=always_ready, asyncapi=b"{}")
-    door = Door(House(app, pages, census, settings, loop))
+    door = Door(House(app, ordinary_pages(), census, settings, loop))
     pipe.set_protocol(door)
     door.connection_made(pipe)
     for piece in pieces:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from server.gateway import GatewaySettings, standard_pages
+from server.gateway import GatewaySettings
 from server.gateway.census import Census
 from server.gateway.door import Door, House
 from server.gateway.transport import Wire
@@ -19,9 +19,9 @@ from tests.gateway.house import (
     OpenHouse,
     Pipe,
     Talk,
-    always_ready,
     frame,
     ignore,
+    ordinary_pages,
     patient,
     upgrade,
 )
@@ -35,7 +35,7 @@ HUGE = 1 << 30
 def piped(app: App, settings: GatewaySettings) -> tuple[Pipe, Census]:
     """An open WebSocket on a transport that does as it is told."""
     pipe, census = Pipe(), Census(settings)
-    pages = standard_pages(is_ready=always_ready, asyncapi=b"{}")
+    pages = ordinary_pages()
     door = Door(House(app, pages, census, settings, asyncio.get_running_loop()))
     pipe.set_protocol(door)
     door.connection_made(pipe)

@@ -1,18 +1,27 @@
 """Plain requests: what is answered, and that every answer protects whoever reads it."""
 
 import asyncio
+import json
 import logging
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cellmates.protocol import BoardPage, ReplyBody, RequestBody
+from server.api import Api
 from server.gateway import GatewaySettings, PageTable, Response, plain, standard_pages
-from server.gateway.http import end_of_head
-from tests.gateway.house import App, OpenHouse, crash, patient, upgrade
+from server.gateway.http import Branch, end_of_head
+from server.gateway.pages import Readiness
+from server.metrics import CONTENT_TYPE
+from server.refusals import error_of
+from tests.gateway.house import App, OpenHouse, always_ready, crash, patient, upgrade
+from tests.server.memory import ManualClock
 
 pytestmark = pytest.mark.asyncio
 
@@ -30,6 +39,7 @@ REQUESTS = {
     "page": (b"GET / HTTP/1.1\r\n" + END, 200),
     "page with a query": (b"GET /healthz?x=1 HTTP/1.1\r\n" + END, 200),
     "ready": (b"GET /readyz HTTP/1.1\r\n" + END, 200),
+    "metrics": (b"GET /metrics HTTP/1.1\r\n" + END, 200),
     "schema": (b"GET /schema/asyncapi.json HTTP/1.1\r\n" + END, 200),
     "HEAD": (b"HEAD / HTTP/1.1\r\n" + END, 200),
     "HTTP/1.0 without Host": (b"GET / HTTP/1.0\r\n\r\n", 200),
@@ -92,15 +102,135 @@ async def test_other_methods_are_told_which_are_allowed(house: OpenHouse, method
     assert headers[b"allow"] == b"GET, HEAD"
 
 
-async def test_a_server_that_is_not_ready_says_so(house: OpenHouse) -> None:
-    async def is_ready() -> bool:
-        return False
+@pytest.mark.parametrize(
+    ("database", "draining", "planner", "status"),
+    [
+        (True, False, {}, 200),
+        (True, False, {"failing": True, "days": {"freecell": 0}}, 200),
+        (False, False, {}, 503),
+        (True, True, {}, 503),
+        (False, True, {"failing": False}, 503),
+    ],
+)
+async def test_a_server_says_whether_it_is_ready_and_why_not(
+    house: OpenHouse, database: bool, draining: bool, planner: dict[str, object], status: int
+) -> None:
+    async def readiness() -> Readiness:
+        return Readiness(database, draining, planner)
 
-    await house.open(App(), pages=standard_pages(is_ready=is_ready, asyncapi=b"{}"))
-    status, _, _ = parse(await house.ask(b"GET /readyz HTTP/1.1\r\n" + END))
-    assert status == 503
-    status, _, _ = parse(await house.ask(b"GET /healthz HTTP/1.1\r\n" + END))
-    assert status == 200
+    pages = standard_pages(
+        readiness=readiness, asyncapi=b"{}", metrics=lambda: b"", api=PageTable({})
+    )
+    await house.open(App(), pages=pages)
+    answered, headers, body = parse(await house.ask(b"GET /readyz HTTP/1.1\r\n" + END))
+    assert (answered, headers[b"content-type"]) == (status, b"application/json")
+    assert json.loads(body) == {
+        "ready": status == 200,
+        "database": database,
+        "draining": draining,
+        "planner": planner,
+    }
+    answered, _, _ = parse(await house.ask(b"GET /healthz HTTP/1.1\r\n" + END))
+    assert answered == 200
+
+
+async def test_figures_are_made_when_they_are_asked_for(house: OpenHouse) -> None:
+    scrapes: list[int] = []
+
+    def metrics() -> bytes:
+        scrapes.append(1)
+        return b"scrapes %d\n" % len(scrapes)
+
+    pages = standard_pages(
+        readiness=always_ready, asyncapi=b"{}", metrics=metrics, api=PageTable({})
+    )
+    await house.open(App(), pages=pages)
+    for expected in (b"scrapes 1\n", b"scrapes 2\n"):
+        _, headers, body = parse(await house.ask(b"GET /metrics HTTP/1.1\r\n" + END))
+        assert (headers[b"content-type"], body) == (CONTENT_TYPE.encode(), expected)
+
+
+@dataclass
+class Echo:
+    """A branch that answers with what it is asked, in a class of its own."""
+
+    status = 203
+    headers: Mapping[str, str] = field(default_factory=lambda: {"X-Branch": "a"})
+    body = b""
+
+    async def get(self, path: str, query: str) -> "Echo":
+        self.body = f"{path}|{query}".encode()
+        return self
+
+
+BRANCHES = {
+    "page on a branch": (b"/api/v1/a%2Fb?c=%20d?e", 203, b"/api/v1/a%2Fb|c=%20d?e"),
+    "the branch itself": (b"/api/v1/", 203, b"/api/v1/|"),
+    "exact page before the branch": (b"/api/v1/exact", 200, b"page\n"),
+    "the branch without its slash": (b"/api/v1", 404, b"nothing here\n"),
+    "another beginning": (b"/api/v2/", 404, b"nothing here\n"),
+    "the branch further in": (b"/x/api/v1/", 404, b"nothing here\n"),
+    "the first of two branches": (b"/api/v1/deep/a", 203, b"/api/v1/deep/a|"),
+    "the second of two branches": (b"/other/", 202, b""),
+}
+
+
+@pytest.mark.parametrize(("target", "status", "body"), BRANCHES.values(), ids=BRANCHES.keys())
+async def test_exact_pages_come_first_and_branches_by_how_paths_begin(
+    house: OpenHouse, target: bytes, status: int, body: bytes
+) -> None:
+    async def page(_query: str) -> Response:
+        return plain(HTTPStatus.OK, "page")
+
+    class Other:
+        async def get(self, path: str, query: str) -> Response:
+            return Response(202)
+
+    branches: dict[str, Branch] = {"/api/v1/": Echo(), "/api/v1/deep/": Other(), "/other/": Other()}
+    await house.open(App(), pages=PageTable({"/api/v1/exact": page}, branches))
+    answered, headers, got = parse(await house.ask(b"GET " + target + b" HTTP/1.1\r\n" + END))
+    assert (answered, got) == (status, body)
+    assert headers.items() >= SECURITY.items()
+    assert (b"x-branch" in headers) == (status == 203)
+
+
+async def test_the_api_is_among_the_standard_pages(house: OpenHouse) -> None:
+    pages = standard_pages(readiness=always_ready, asyncapi=b"{}", metrics=lambda: b"", api=Echo())
+    await house.open(App(), pages=pages)
+    got = parse(await house.ask(b"GET /api/v1/daily HTTP/1.1\r\n" + END))
+    head = parse(await house.ask(b"HEAD /api/v1/daily HTTP/1.1\r\n" + END))
+    assert got[2] == b"/api/v1/daily|"
+    assert parse(await house.ask(b"GET /api/v2/daily HTTP/1.1\r\n" + END))[0] == 404
+    assert head == (203, {**got[1], b"date": head[1][b"date"]}, b"")
+
+
+API_PAGES = {
+    "a board": (b"/api/v1/boards/2036-12-01-freecell/first/bot?limit=9", 200, b"application/json"),
+    "a table": (b"/api/v1/boards/2036-12-01-freecell/first/bot.csv", 200, b"text/csv"),
+    "a wrong query": (b"/api/v1/boards/2036-12-01-freecell/first/bot?x", 400, b"application/json"),
+    "nothing": (b"/api/v1/nothing", 404, b"application/json"),
+}
+
+
+@pytest.mark.parametrize(("target", "status", "kind"), API_PAGES.values(), ids=API_PAGES.keys())
+async def test_the_api_behind_the_gateway_is_open_to_all_and_protects(
+    house: OpenHouse, target: bytes, status: int, kind: bytes
+) -> None:
+    async def answer(request: RequestBody) -> ReplyBody:
+        return BoardPage([], 0, None, None, None)
+
+    api = Api(answer=answer, error_of=error_of, clock=ManualClock())
+    await house.open(App(), pages=PageTable({}, {"/api/v1/": api}))
+    got = parse(await house.ask(b"GET " + target + b" HTTP/1.1\r\n" + END))
+    head = parse(await house.ask(b"HEAD " + target + b" HTTP/1.1\r\n" + END))
+    assert head == (status, {**got[1], b"date": head[1][b"date"]}, b"")
+    assert got[0] == status
+    assert got[1][b"content-type"].startswith(kind)
+    assert got[1][b"access-control-allow-origin"] == b"*"
+    assert int(got[1][b"content-length"]) == len(got[2]) > 0
+    unkept = {**SECURITY, b"cache-control": got[1][b"cache-control"]}
+    assert got[1].items() >= unkept.items()
+    assert (got[1][b"cache-control"] == b"no-store") == (status != 200)
 
 
 async def test_a_page_may_widen_the_security_headers_and_gets_its_query(house: OpenHouse) -> None:

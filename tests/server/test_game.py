@@ -28,7 +28,7 @@ def record(deal: int = 1) -> GameRecord:
 
 
 def decided(live: LiveGame, text: str, at_ms: int = 10) -> Decision:
-    decision = live.decide(parse_action(text), live.seq + 1, at_ms, NOW + at_ms)
+    decision = live.decide(parse_action(text), live.seq + 1, at_ms)
     assert isinstance(decision, Decision)
     return decision
 
@@ -54,7 +54,7 @@ def test_end_of_a_game_is_noted_with_its_time() -> None:
     live.apply(decided(live, "resign", 70))
     assert (live.status, live.summary.ended, live.summary.elapsed_ms) == ("resigned", NOW + 70, 70)
     with pytest.raises(GameOver, match="the game is over: resigned"):
-        live.decide(Act.UNDO, 2, 80, NOW)
+        live.decide(Act.UNDO, 2, 80)
 
 
 def test_game_comes_back_from_its_entries() -> None:
@@ -86,7 +86,7 @@ def test_entries_that_nobody_recorded_are_refused(change: dict[str, object], say
 def test_conflict_tells_the_seq() -> None:
     live = LiveGame(record(), [])
     with pytest.raises(Conflict, match="the next action claims 1") as conflict:
-        live.decide(Act.UNDO, 5, 0, NOW)
+        live.decide(Act.UNDO, 5, 0)
     assert conflict.value.seq == 0
 
 
@@ -94,7 +94,7 @@ def test_repeat_is_known_by_what_it_means_not_by_its_letters() -> None:
     live = LiveGame(record(deal=3), [])
     live.apply(decided(live, "28"))
     live.apply(decided(live, "1a"))
-    made = live.decide(parse_action("28v1"), 1, 99, NOW)
+    made = live.decide(parse_action("28v1"), 1, 99)
     assert not isinstance(made, Decision)
     assert made.repeated
     assert (made.entry.at_ms, made.entry.action, made.state.seq) == (10, "28", 1)

@@ -15,11 +15,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from server.__main__ import main, serve
+from server.__main__ import main
+from server.clock import SystemClock
 from server.config import Settings, read_settings
 from server.journal import StorageError
+from server.serving import serve
 from tests.e2e.stranger import Stranger
 
+KEY = "A" * 43 + "="
 HANDSHAKE = (
     b"GET /ws HTTP/1.1\r\nHost: cells\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
@@ -40,7 +43,7 @@ async def served(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """A running server: where it listens, and the task that ends with it."""
-    task = asyncio.create_task(serve(settings))
+    task = asyncio.create_task(serve(settings, SystemClock()))
     said = ""
     while " listens on " not in said:
         await asyncio.sleep(0.01)
@@ -58,7 +61,7 @@ async def served(
 async def test_server_greets_plays_and_stops_at_a_signal(
     database_url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = Settings(port=0, database_url=database_url, secret_key="A" * 43 + "=")
+    settings = Settings(port=0, database_url=database_url, secret_key=KEY, plan_days=0)
     async with served(settings, capsys) as (where, task):
         stranger = await Stranger.connect(f"{where.replace('http', 'ws')}ws")
         await stranger.hello()
@@ -78,7 +81,9 @@ async def test_server_greets_plays_and_stops_at_a_signal(
 async def test_second_signal_forces_the_end(
     sqlite_url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = Settings(host="::1", port=0, database_url=sqlite_url, secret_key="A" * 43 + "=")
+    settings = Settings(
+        host="::1", port=0, database_url=sqlite_url, secret_key="A" * 43 + "=", plan_days=0
+    )
     async with served(settings, capsys) as (where, task):
         assert where.startswith("http://[::1]:")
         reader, writer = await asyncio.open_connection("::1", urlsplit(where).port)
@@ -95,7 +100,7 @@ async def test_second_signal_forces_the_end(
 async def test_ready_is_what_the_database_and_the_drain_leave(
     sqlite_url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(port=0, database_url=sqlite_url, secret_key="A" * 43 + "=")
+    settings = Settings(port=0, database_url=sqlite_url, secret_key=KEY, plan_days=0)
     async with served(settings, capsys) as (where, _):
         assert await status(where, "/readyz") == 200
         monkeypatch.setattr("server.store.Store.check", away)

@@ -1,7 +1,5 @@
 """How exceptions become error replies: all of them, in one place."""
 
-from dataclasses import replace
-
 import pytest
 
 from cellmates.engine import BadMove, IllegalMove, NothingToUndo, Reason
@@ -12,7 +10,7 @@ from server.journal import HandleTaken, Missing, StorageError
 from server.players import BadToken, HandleInvalid, NoSuchPlayer, NotConfirmed
 from server.refusals import Refused, error_of
 
-from .test_conversation import World, started
+from .world import World, started
 
 
 @pytest.mark.parametrize(
@@ -61,20 +59,6 @@ def test_storage_that_is_away_says_when_to_come_again() -> None:
 @pytest.mark.parametrize("error", [ZeroDivisionError(), KeyError("x"), BrokenGame("x")])
 def test_mistake_of_the_servers_is_no_answer(error: Exception) -> None:
     assert error_of(error) is None
-
-
-@pytest.mark.asyncio
-async def test_no_hints_in_a_ranked_attempt() -> None:
-    world = World()
-    caller, view = await started(world)
-    game = view["game"]
-    world.journal.games[game] = replace(
-        world.journal.games[game], challenge="2026-11-30.freecell", attempt=1
-    )
-    twin = World(world.journal)
-    other = await twin.greeted(caller.token)
-    assert (await other.ok("game.open", game=game))["ranked"]
-    assert (await other.error("game.hint", game=game))["code"] == "forbidden"
 
 
 @pytest.mark.asyncio

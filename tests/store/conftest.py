@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from server.journal import Journal
 from server.store import Store
 from tests.postgres import Postgres
+from tests.server.memory import MemoryJournal
 
 from .records import PLAYER
 
@@ -20,6 +22,20 @@ async def store(database_url: str) -> AsyncIterator[Store]:
     yield store
     for engine in (store.engines.read, store.engines.write):
         assert engine.pool.status().endswith("Current Checked out connections: 0")
+    await store.close()
+
+
+@pytest_asyncio.fixture(params=["sqlite", "postgres", "memory"])
+async def journal(request: pytest.FixtureRequest) -> AsyncIterator[Journal]:
+    """A journal that knows one player: on each database, and the one that tests elsewhere use."""
+    if request.param == "memory":
+        memory = MemoryJournal()
+        await memory.create_player(PLAYER, "annie", "token of annie")
+        yield memory
+        return
+    store = await Store.open(request.getfixturevalue(f"{request.param}_url"))
+    await store.create_player(PLAYER, "annie", "token of annie")
+    yield store
     await store.close()
 
 

@@ -1,12 +1,24 @@
-"""Players, games and entries to keep."""
+"""Players, games with their entries, and challenges with their attempts, to keep."""
 
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any
 
+from cellmates.daily import Link, challenge_id, closes_at, opens_at
 from cellmates.engine import first_hash, next_hash
-from server.journal import Entry, GameRecord, Journal, PlayerRecord, Summary
+from server.journal import (
+    Attempt,
+    ChallengeRecord,
+    Entry,
+    GameRecord,
+    Journal,
+    PlayerRecord,
+    Summary,
+    Told,
+)
+
+NOW = 1_800_000_009_000
 
 PLAYER = PlayerRecord("p1", "Annie", "human", 1_800_000_000_000)
 OTHER = PlayerRecord("p2", "Bo", "bot", 1_800_000_000_001)
@@ -68,3 +80,54 @@ async def start_games(journal: Journal, count: int) -> list[str]:
 def append(journal: Journal, game: str, entry: Entry) -> Coroutine[Any, Any, None]:
     """Keep an entry, with where the game stands after it."""
     return journal.append(game, entry, after(entry))
+
+
+# -- Challenges and attempts -----------------------------------------------------------------------
+
+DAY = "2026-12-01-freecell"
+TOLD = Told("5eed", 7, "cards:JD2D9H", 81, ("26v3", "1a", "ah"))
+
+
+def a_challenge(
+    day: str = "2026-12-01", ruleset: str = "freecell", **fields: object
+) -> ChallengeRecord:
+    """A challenge that is not told yet."""
+    record = ChallengeRecord(
+        id=challenge_id(day, ruleset),
+        day=day,
+        ruleset=ruleset,
+        ruleset_version=1,
+        planner="solver-1/2",
+        opens=opens_at(day),
+        closes=closes_at(day),
+        commitment=f"commitment of {day}",
+        previous=Link(f"before {day}", "its commitment"),
+        sealed="under a key",
+    )
+    return replace(record, **fields)  # type: ignore[arg-type]
+
+
+def an_attempt(game: str = "g1", number: int = 1, **fields: str | int | None) -> GameRecord:
+    """A game that is an attempt of Annie's at the challenge ``DAY``."""
+    given: dict[str, str | int | None] = {"challenge": DAY, "attempt": number}
+    return a_game(game, **(given | fields))
+
+
+def attempt_of(record: GameRecord) -> Attempt:
+    """Which attempt a game is."""
+    assert record.challenge is not None
+    assert record.attempt is not None
+    return Attempt(record.challenge, record.player, record.attempt)
+
+
+def won(entry: Entry, **fields: str | int | None) -> Summary:
+    """Where a game stands after the entry that wins it."""
+    given: dict[str, str | int | None] = {"status": "won", "home": 52, "ended": NOW}
+    return after(entry, **(given | fields))
+
+
+async def finish(journal: Journal, record: GameRecord, **fields: str | int | None) -> None:
+    """Begin an attempt and end it with its first entry, as won unless ``fields`` say otherwise."""
+    [one] = entries(1)
+    await journal.create_game(record)
+    await journal.append(record.id, one, won(one, **fields), attempt_of(record))

@@ -53,8 +53,25 @@ ROWS: dict[str, list[str]] = {
         " 'won', 2, 52, 1, 1, 52, 200, 'hash', 208, 'withdrawn')",
         "INSERT INTO entry VALUES ('g1', 1, '26v3', 100, 'hash')",
         "INSERT INTO entry VALUES ('g2', 1, '1a', 100, 'hash'), ('g2', 2, 'undo', 200, 'hash')",
-    ]
+    ],
+    "0002": [
+        "INSERT INTO player VALUES ('p1', 'Annie', 'annie', 'human', 'token', 1, 9)",
+        "INSERT INTO player VALUES ('p2', NULL, NULL, 'bot', NULL, NULL, NULL)",
+        "INSERT INTO challenge VALUES ('day', '2026-12-01', 'eight-off', 1, 'planner', 1, 2,"
+        " 'commitment', NULL, NULL, 'sealed', 'seed', 3, 'deal', 80, '1a ah')",
+        "INSERT INTO challenge VALUES ('next', '2026-12-02', 'eight-off', 1, 'planner', 2, 3,"
+        " 'commitment', 'day', 'commitment', 'sealed', NULL, NULL, NULL, NULL, NULL)",
+        "INSERT INTO game VALUES ('g1', 'p1', 'freecell', 1, '11982', 'safe', NULL, NULL, 7,"
+        " 'playing', 1, 0, 1, 0, 0, 100, 'hash', NULL, 'ok')",
+        "INSERT INTO game VALUES ('g2', 'p2', 'eight-off', 1, '1', 'off', 'day', 1, 8,"
+        " 'won', 2, 52, 1, 1, 52, 200, 'hash', 208, 'withdrawn')",
+        "INSERT INTO entry VALUES ('g1', 1, '26v3', 100, 'hash')",
+        "INSERT INTO entry VALUES ('g2', 1, '1a', 100, 'hash'), ('g2', 2, 'undo', 200, 'hash')",
+        "INSERT INTO entry VALUES ('g2', 3, 'end', 200, '')",
+        "INSERT INTO result VALUES (1, 'g2', 'day', 'p2', 1, 52, 1, 1, 200, 208)",
+    ],
 }
+LATEST = ROWS[REVISIONS[-1]]
 
 
 async def run(url: str, *statements: str) -> None:
@@ -109,7 +126,7 @@ async def test_difference_would_be_seen(empty_url: str) -> None:
 
 
 async def test_upgrade_of_what_is_up_to_date_changes_nothing(database_url: str) -> None:
-    await run(database_url, *ROWS["0001"])
+    await run(database_url, *LATEST)
     before = await look(database_url, rows)
     await upgrade(database_url)
     assert await look(database_url, rows) == before
@@ -136,6 +153,24 @@ async def test_revision_goes_up_down_and_up_with_rows_in_place(
     await run(empty_url, *([] if earlier else ROWS[revision]))
 
 
+async def test_older_server_finds_no_entries_that_are_none(empty_url: str) -> None:
+    """What closes an attempt, an older server would take for an entry of the game."""
+    await upgrade(empty_url, "0002")
+    await run(empty_url, *ROWS["0002"])
+    await downgrade(empty_url, "0001")
+    left = await look(empty_url, rows)
+    assert left["entry"] == [
+        "('g1', 1, '26v3', 100, 'hash')",
+        "('g2', 1, '1a', 100, 'hash')",
+        "('g2', 2, 'undo', 200, 'hash')",
+    ]
+    assert {table: len(kept) for table, kept in left.items()} == {
+        "player": 2,
+        "game": 2,
+        "entry": 3,
+    }
+
+
 async def test_every_revision_has_rows_to_carry() -> None:
     assert sorted(ROWS) == REVISIONS
 
@@ -145,7 +180,7 @@ async def test_text_sorts_by_bytes_whatever_the_locale(postgres_url: str) -> Non
         found = connection.execute(
             text(
                 "SELECT collation_name FROM information_schema.columns"
-                " WHERE table_name IN ('player', 'game', 'entry') AND data_type = 'text'"
+                " WHERE table_schema = 'public' AND data_type = 'text'"
             )
         )
         return set(found.scalars())
@@ -154,7 +189,7 @@ async def test_text_sorts_by_bytes_whatever_the_locale(postgres_url: str) -> Non
 
 
 async def test_database_itself_refuses_what_cannot_be(database_url: str) -> None:
-    await run(database_url, *ROWS["0001"])
+    await run(database_url, *LATEST)
     for statement in [
         "UPDATE game SET attempt = NULL WHERE id = 'g2'",
         "UPDATE game SET player = 'p9' WHERE id = 'g2'",
@@ -163,6 +198,11 @@ async def test_database_itself_refuses_what_cannot_be(database_url: str) -> None
         "INSERT INTO entry VALUES ('g1', 1, 'undo', 100, 'hash')",
         "UPDATE player SET handle_key = 'annie' WHERE id = 'p2'",
         "UPDATE player SET token_hash = 'token' WHERE id = 'p2'",
+        "UPDATE challenge SET day = '2026-12-01' WHERE id = 'next'",
+        "UPDATE challenge SET previous_challenge = NULL WHERE id = 'next'",
+        "UPDATE result SET game = 'g9'",
+        "UPDATE result SET ended = NULL",
+        "INSERT INTO result SELECT 2, game, challenge, player, 2, 1, 1, 1, 1, 1 FROM result",
     ]:
         with pytest.raises(DBAPIError, match=r"(?i)constraint|foreign"):
             await run(database_url, statement)
@@ -178,7 +218,7 @@ async def test_database_without_tables_is_older_and_says_what_to_do(empty_url: s
 
 
 async def test_database_of_a_newer_server_is_left_alone(database_url: str) -> None:
-    await run(database_url, "UPDATE alembic_version SET version_num = '9999'", *ROWS["0001"])
+    await run(database_url, "UPDATE alembic_version SET version_num = '9999'", *LATEST)
     before = await look(database_url, rows)
     for ask in (check(database_url), upgrade(database_url), downgrade(database_url, "base")):
         with pytest.raises(NewerSchema, match="made by a newer Cellmates"):
@@ -239,7 +279,7 @@ def put_next(revisions: Path, more: str = "pass") -> None:
 async def test_table_is_altered_without_harm_to_what_refers_to_it(
     database_url: str, revisions: Path
 ) -> None:
-    await run(database_url, *ROWS["0001"])
+    await run(database_url, *LATEST)
     before = await look(database_url, rows)
     put_next(revisions)
     with pytest.raises(OlderSchema):
@@ -257,7 +297,7 @@ async def test_table_is_altered_without_harm_to_what_refers_to_it(
 async def test_upgrade_that_fails_has_changed_nothing(
     database_url: str, revisions: Path, fault: str
 ) -> None:
-    await run(database_url, *ROWS["0001"])
+    await run(database_url, *LATEST)
     before = await look(database_url, rows)
     put_next(revisions, fault)
     with pytest.raises((ZeroDivisionError, RuntimeError, DBAPIError)):

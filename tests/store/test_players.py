@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from server.journal import HandleTaken, Missing, Result
+from server.journal import HandleTaken, Journal, Missing, Result
 from server.store import Store
 
-from .records import OTHER, PLAYER, a_game, after, entries
+from .records import NOW, OTHER, PLAYER, a_game, after, entries
 
 pytestmark = pytest.mark.asyncio
 
@@ -47,7 +47,7 @@ async def test_player_is_created_once(store: Store) -> None:
 
 
 async def test_renamed_player_has_the_new_handle_and_leaves_the_old(store: Store) -> None:
-    await store.rename_player(PLAYER.id, "Anna", "anna")
+    await store.rename_player(PLAYER.id, "Anna", "anna", NOW)
     renamed = replace(PLAYER, handle="Anna")
     assert await store.player_by_key("anna") == renamed
     assert await store.player_by_token(TOKEN) == renamed
@@ -56,23 +56,54 @@ async def test_renamed_player_has_the_new_handle_and_leaves_the_old(store: Store
 
 
 async def test_player_may_change_a_handle_and_keep_its_key(store: Store) -> None:
-    await store.rename_player(PLAYER.id, "ANNIE", KEY)
+    await store.rename_player(PLAYER.id, "ANNIE", KEY, NOW)
     assert await store.player_by_key(KEY) == replace(PLAYER, handle="ANNIE")
 
 
 async def test_player_cannot_take_the_handle_of_another(store: Store) -> None:
     await store.create_player(OTHER, "bo", "token of bo")
     with pytest.raises(HandleTaken):
-        await store.rename_player(PLAYER.id, "BO", "bo")
+        await store.rename_player(PLAYER.id, "BO", "bo", NOW)
     assert await store.player(PLAYER.id) == PLAYER
     assert await store.player_by_key("bo") == OTHER
 
 
 async def test_nobody_cannot_be_renamed(store: Store) -> None:
     with pytest.raises(Missing):
-        await store.rename_player("p9", "Bo", "bo")
+        await store.rename_player("p9", "Bo", "bo", NOW)
     with pytest.raises(Missing):
-        await store.rename_player("p9", "Annie", KEY)
+        await store.rename_player("p9", "Annie", KEY, NOW)
+
+
+# -- Which handles have changed --------------------------------------------------------------------
+
+
+async def test_handles_that_changed_are_told_from_then_on(journal: Journal) -> None:
+    await journal.create_player(OTHER, "bo", "token of bo")
+    assert await journal.handles_since(0) == {}
+    await journal.rename_player(PLAYER.id, "Anna", "anna", NOW)
+    await journal.rename_player(OTHER.id, "Bob", "bob", NOW - 1)
+    assert await journal.handles_since(NOW - 1) == {PLAYER.id: "Anna", OTHER.id: "Bob"}
+    assert await journal.handles_since(NOW) == {PLAYER.id: "Anna"}
+    assert await journal.handles_since(NOW + 1) == {}
+    await journal.rename_player(OTHER.id, "Bobby", "bob", NOW + 1)
+    assert await journal.handles_since(NOW + 1) == {OTHER.id: "Bobby"}
+
+
+async def test_handle_of_a_deleted_player_is_told_to_be_none(journal: Journal) -> None:
+    await journal.delete_player(PLAYER.id, NOW)
+    await journal.delete_player(PLAYER.id, NOW + 5)
+    await journal.delete_player("p9", NOW)
+    assert await journal.handles_since(NOW) == {PLAYER.id: None}
+    assert await journal.handles_since(NOW + 1) == {}
+
+
+async def test_what_leaves_the_handle_is_no_change_of_it(journal: Journal) -> None:
+    await journal.create_player(OTHER, "bo", "token of bo")
+    await journal.set_token(PLAYER.id, "new token")
+    with pytest.raises(HandleTaken):
+        await journal.rename_player(PLAYER.id, "Bo", "bo", NOW)
+    assert await journal.handles_since(0) == {}
 
 
 # -- Another token ---------------------------------------------------------------------------------
@@ -94,7 +125,7 @@ async def test_nobody_gets_no_token(store: Store) -> None:
 
 
 async def test_deleted_player_is_not_found_and_the_handle_is_free(store: Store) -> None:
-    await store.delete_player(PLAYER.id)
+    await store.delete_player(PLAYER.id, NOW)
     assert await store.player(PLAYER.id) is None
     assert await store.player_by_key(KEY) is None
     assert await store.player_by_token(TOKEN) is None
@@ -105,7 +136,7 @@ async def test_deleted_player_leaves_the_games(store: Store) -> None:
     [one] = entries(1)
     await store.create_game(a_game())
     await store.append("g1", one, after(one))
-    await store.delete_player(PLAYER.id)
+    await store.delete_player(PLAYER.id, NOW)
     game = replace(a_game(), summary=after(one))
     assert await store.game("g1") == game
     assert await store.entries("g1") == [one]
@@ -114,19 +145,19 @@ async def test_deleted_player_leaves_the_games(store: Store) -> None:
 
 
 async def test_deleted_player_stays_deleted(store: Store) -> None:
-    await store.delete_player(PLAYER.id)
-    await store.delete_player(PLAYER.id)
-    await store.delete_player("p9")
+    await store.delete_player(PLAYER.id, NOW)
+    await store.delete_player(PLAYER.id, NOW)
+    await store.delete_player("p9", NOW)
     with pytest.raises(Missing):
         await store.set_token(PLAYER.id, "new token")
     with pytest.raises(Missing):
-        await store.rename_player(PLAYER.id, "Annie", KEY)
+        await store.rename_player(PLAYER.id, "Annie", KEY, NOW)
     assert await store.player(PLAYER.id) is None
     assert await store.player_by_token("new token") is None
 
 
 async def test_several_players_may_be_deleted(store: Store) -> None:
     await store.create_player(OTHER, "bo", "token of bo")
-    await store.delete_player(PLAYER.id)
-    await store.delete_player(OTHER.id)
+    await store.delete_player(PLAYER.id, NOW)
+    await store.delete_player(OTHER.id, NOW)
     assert [await store.player(player.id) for player in (PLAYER, OTHER)] == [None, None]

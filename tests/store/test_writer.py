@@ -14,7 +14,19 @@ from server.journal import Entry, HandleTaken, Missing, SeqTaken, StorageError
 from server.store import Store
 from server.store.writer import Kind, Writer
 
-from .records import OTHER, PLAYER, a_game, after, append, entries, start_games
+from .records import (
+    NOW,
+    OTHER,
+    PLAYER,
+    a_game,
+    after,
+    an_attempt,
+    append,
+    attempt_of,
+    entries,
+    start_games,
+    won,
+)
 
 pytestmark = pytest.mark.asyncio
 
@@ -61,7 +73,7 @@ async def test_writes_of_all_kinds_go_together(store: Store) -> None:
     with transactions_of(store) as transactions:
         await asyncio.gather(
             append(store, "g00", LINE[0]),
-            store.delete_player(PLAYER.id),
+            store.delete_player(PLAYER.id, NOW),
             store.create_game(a_game("g9")),
             store.create_player(OTHER, "bo", "token of bo"),
             append(store, "g01", LINE[0]),
@@ -109,6 +121,21 @@ async def test_conflicts_cost_one_more_transaction_however_many(store: Store) ->
     assert transactions == ["begin", "rollback", *ONE]
 
 
+async def test_claim_of_what_an_end_has_closed_costs_one_more_transaction(store: Store) -> None:
+    attempt = attempt_of(an_attempt())
+    await store.create_game(an_attempt())
+    with transactions_of(store) as transactions:
+        fates = await asyncio.gather(
+            store.append("g1", LINE[0], won(LINE[0]), attempt),
+            store.expire("g1", won(LINE[0], status="expired"), attempt),
+            append(store, "g1", LINE[1]),
+            return_exceptions=True,
+        )
+    assert [type(fate) for fate in fates] == [type(None), SeqTaken, SeqTaken]
+    assert transactions == ["begin", "rollback", *ONE]
+    assert await store.entries("g1") == LINE[:1]
+
+
 async def test_first_of_two_that_claim_a_seq_has_it(store: Store) -> None:
     await store.create_game(a_game())
     first, second = replace(LINE[0], action="1a"), replace(LINE[0], action="1b")
@@ -144,11 +171,37 @@ async def test_taken_handles_fail_no_batch(store: Store) -> None:
                 store.create_player(replace(OTHER, id=f"x{number}"), "annie", f"token {number}")
                 for number in range(30)
             ),
-            store.rename_player(OTHER.id, "Annie", "annie"),
+            store.rename_player(OTHER.id, "Annie", "annie", NOW),
             return_exceptions=True,
         )
     assert [type(fate) for fate in fates] == [type(None), *[HandleTaken] * 31]
     assert transactions == ONE
+
+
+# -- Observed --------------------------------------------------------------------------------------
+
+
+async def test_observer_hears_of_each_commit_what_was_written(
+    store: Store, database_url: str
+) -> None:
+    heard: list[tuple[int, float]] = []
+    games = await start_games(store, 8)
+    observed = await Store.open(database_url, observe=lambda *commit: heard.append(commit))
+    begun = asyncio.get_running_loop().time()
+    await asyncio.gather(*(append(observed, game, LINE[0]) for game in games))
+    await append(observed, "g00", LINE[1])
+    fates = await asyncio.gather(
+        append(observed, "g01", LINE[1]),
+        append(observed, "g01", LINE[1]),
+        observed.set_token("p9", "token"),
+        return_exceptions=True,
+    )
+    assert [type(fate) for fate in fates] == [type(None), SeqTaken, Missing]
+    passed = asyncio.get_running_loop().time() - begun
+    await observed.close()
+    assert [writes for writes, _ in heard] == [8, 1, 1]
+    assert all(seconds > 0 for _, seconds in heard)
+    assert sum(seconds for _, seconds in heard) <= passed
 
 
 # -- Many games ------------------------------------------------------------------------------------
@@ -279,6 +332,6 @@ async def test_mistake_of_ours_is_raised_as_it_is_and_the_writer_goes_on(store: 
     lone = Writer(store.engines.write, 5.0)
     kind = Kind(0, (select(bindparam("given", type_=Text)),))
     with pytest.raises(StatementError, match="given"):
-        await lone.write(kind, "", ({"forgotten": ""},), AssertionError)
-    await lone.write(kind, "", ({"given": ""},), AssertionError)
+        await lone.write(kind, "", ([{"forgotten": ""}],), AssertionError)
+    await lone.write(kind, "", ([{"given": ""}],), AssertionError)
     await lone.close()

@@ -1,0 +1,73 @@
+"""Closes days by the server's clock, whether anyone is connected or not.
+
+Attempts that are under way when the grace is over end as expired. A day that has closed, and at
+which nobody plays any more, is told: from then on everybody may see its proof and its replays.
+"""
+
+import logging
+
+from cellmates.daily import deadline_of
+
+from .background import Sleep
+from .clock import Clock
+from .games import Games
+from .journal import ChallengeRecord, Journal, StorageError
+from .metrics import Metrics
+from .vault import Vault, WrongKey
+
+LOOK_S = 1.0
+# An attempt that was begun in a day's last moment may be committed this much later, by the clock of
+# another process at that.
+LATEST_COMMIT_MS = 30_000
+
+_log = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Looks after the days that have closed and are not told yet."""
+
+    def __init__(
+        self, journal: Journal, clock: Clock, vault: Vault, games: Games, metrics: Metrics
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._vault = vault
+        self._games = games
+        self._metrics = metrics
+        self._has_failed = False
+
+    async def run(self, sleep: Sleep) -> None:
+        """Look again and again, for ever; what fails is logged and tried again."""
+        while True:
+            await self.look()
+            await sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """End what has to end now, and tell what may be told."""
+        error: Exception | None = None
+        try:
+            for record in await self._journal.untold(self._clock.now_ms() - LATEST_COMMIT_MS):
+                error = await self._close(record) or error
+        except StorageError as raised:
+            error = raised
+        if error is not None and not self._has_failed:  # said once, not each second
+            _log.error("a day cannot be closed", extra={"why": str(error)})
+        self._has_failed = error is not None
+
+    async def _close(self, record: ChallengeRecord) -> WrongKey | None:
+        """End attempts and tell, where it is time; return why it cannot be told."""
+        under_way = await self._journal.under_way(record.id)
+        if under_way and self._clock.now_ms() >= deadline_of(record.closes):
+            for game in under_way:
+                await self._games.expire(game.id)
+            under_way = await self._journal.under_way(record.id)
+        if under_way:
+            return None
+        try:
+            told = self._vault.open(record.sealed)
+        except WrongKey as error:
+            return error
+        await self._journal.tell(record.id, told)
+        self._metrics.told(1)
+        _log.info("challenge told", extra={"challenge": record.id})
+        return None

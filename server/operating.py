@@ -1,0 +1,105 @@
+"""What an operator does beside the running server: plan ahead, and look at how runs are timed."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from cellmates.daily import BadDay, opens_at
+
+from .clock import Clock
+from .config import BadSetting, Settings
+from .journal import ChallengeRecord, Run
+from .keys import secret_key
+from .metrics import Metrics
+from .planner import Step
+from .serving import house_of
+from .store import Store, check, upgrade
+from .timing import timing_of
+from .vault import Vault
+
+_PAGE = 1_000
+
+
+async def plan(settings: Settings, clock: Clock, days: int) -> None:
+    """Plan the dailies of so many days, today's first, and say how far it is.
+
+    Raises:
+        BadSetting: there is no secret key.
+        BadDatabase: the URL names no database that can be used, here and below.
+        WrongSchema: the tables are not those of this version.
+        StorageError: the database is away.
+        SolverFailed: the solver gave no answer. What was planned before is kept, here and below.
+        WrongKey: a challenge was sealed under another key.
+    """
+    vault = Vault(secret_key(settings))
+    async with _open(settings) as store:
+        planner = house_of(settings, store, clock, vault, Metrics()).planner
+        planned = await planner.plan(days, _Progress())
+    _say(f"{planned} challenges planned; all are there until {planner.planned_until}")
+
+
+async def show_timing(settings: Settings, day: str, *, everything: bool) -> None:
+    """List the people's ranked runs of a day whose timing no hand has, or all that can be judged.
+
+    Raises:
+        BadSetting: the text is no day.
+        BadDatabase, WrongSchema, StorageError: as ``plan``.
+    """
+    try:
+        opens_at(day)
+    except BadDay as error:
+        raise BadSetting(str(error)) from None
+    async with _open(settings) as store:
+        for challenge in await store.challenges_of(day):
+            async for run in _runs(store, challenge):
+                times = [entry.at_ms for entry in await store.entries(run.game)]
+                timing = timing_of(times)
+                if timing is None or not (timing.marks or everything):
+                    continue
+                marks = " ".join(timing.marks) or "-"
+                _say(
+                    f"{challenge.id} {run.game} {run.handle or '-'}: "
+                    f"median {timing.median_ms:.0f} ms, spread {timing.spread:.2f}, {marks}"
+                )
+
+
+@asynccontextmanager
+async def _open(settings: Settings) -> AsyncIterator[Store]:
+    if settings.is_sqlite:
+        await upgrade(settings.database_url)
+    await check(settings.database_url)
+    store = await Store.open(settings.database_url)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def _runs(store: Store, challenge: ChallengeRecord) -> AsyncIterator[Run]:
+    """The people's first attempts at a challenge that have ended."""
+    after = None
+    while page := await store.runs(challenge.id, after, _PAGE):
+        for run in page:
+            if run.kind == "human" and run.figures.attempt == 1:
+                yield run
+        after = page[-1]
+
+
+class _Progress:
+    """Says on standard error what is looked at; on a terminal in one line."""
+
+    def __call__(self, step: Step) -> None:
+        is_terminal = sys.stderr.isatty()
+        if step.candidate is None:
+            _say(f"{step.challenge} is planned")
+        elif is_terminal:
+            sys.stderr.write(f"\r\x1b[K{step.challenge}: candidate {step.candidate} ")
+            sys.stderr.flush()
+
+
+def _say(line: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

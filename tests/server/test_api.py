@@ -1,0 +1,564 @@
+"""Plain GET for guests: paths become requests of the wire's, replies pages, refusals statuses."""
+
+import asyncio
+import csv
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cellmates.engine import BadMove
+from cellmates.protocol import (
+    MOST_ROWS,
+    Board,
+    BoardGet,
+    BoardPage,
+    BoardRow,
+    Challenge,
+    DailyChallenges,
+    DailyList,
+    Encoding,
+    ErrorCode,
+    Player,
+    PlayerGet,
+    PlayerShown,
+    Proof,
+    ProtocolError,
+    Replay,
+    ReplayGet,
+    ReplayHeader,
+    ReplayResult,
+    ReplyBody,
+    RequestBody,
+    WireEntry,
+    decode_request,
+)
+from server.api import Answer, Api
+from server.games import NoSuchGame
+from server.journal import StorageError
+from server.players import NoSuchPlayer
+from server.refusals import Error, Refused, error_of
+
+from .memory import ManualClock
+
+pytestmark = pytest.mark.asyncio
+
+OPENS = 1_796_083_200_000  # 2026-12-01
+DAY_MS = 86_400_000
+CHALLENGE = "2026-12-01-freecell"
+BOARD = f"boards/{CHALLENGE}/first/human"
+SECOND = 1000
+
+Ask = Callable[[RequestBody], Awaitable[ReplyBody]]
+
+
+def row(number: int, handle: str = "anna") -> BoardRow:
+    return BoardRow(number, handle, 52, True, 60_000 + number, 90, 0, f"game-{number}")
+
+
+def challenge(ruleset: str = "freecell", *, told: bool = False) -> Challenge:
+    public: dict[str, Any] = {"deal": "AC", "proof": Proof("00", 0, ["1h"]), "par": 80}
+    return Challenge(
+        challenge=f"2026-12-01-{ruleset}",
+        ruleset=ruleset,
+        ruleset_version=1,
+        opens=OPENS,
+        closes=OPENS + DAY_MS,
+        commitment="c0",
+        planner="solver-1/1",
+        previous=None,
+        attempt=None,
+        **(public if told else {}),
+    )
+
+
+@dataclass
+class Library:
+    """Who answers: rows of one board, the challenges of a day, and a list of what was asked."""
+
+    rows: list[BoardRow] = field(default_factory=lambda: [row(1)])
+    challenges: list[Challenge] = field(default_factory=lambda: [challenge()])
+    asked: list[RequestBody] = field(default_factory=list)
+
+    async def answer(self, message: RequestBody) -> ReplyBody:
+        self.asked.append(message)
+        match message:
+            case DailyList():
+                return DailyChallenges(self.challenges)
+            case BoardGet():
+                return self._page(message)
+            case ReplayGet():
+                return REPLAY
+            case PlayerGet():
+                return PLAYER
+            case _:
+                raise AssertionError(message)
+
+    def _page(self, message: BoardGet) -> BoardPage:
+        start = 0
+        if message.cursor is not None:
+            if not message.cursor.startswith("after/"):
+                raise Refused(ErrorCode.BAD_CURSOR, "this cursor is none of board.get's")
+            start = int(message.cursor.removeprefix("after/"))
+        end = start + (message.limit or 50)
+        after = f"after/{end}" if end < len(self.rows) else None
+        return BoardPage(self.rows[start:end], len(self.rows), None, after, None)
+
+
+PLAYER = PlayerShown(Player("p1", "anna", "human"), {})
+REPLAY = Replay(
+    ReplayHeader("freecell", 1, "#1", "safe", None, OPENS, CHALLENGE, 1),
+    [WireEntry(1, "1h", 500, "h1")],
+    None,
+    ReplayResult("won", 52, 52, 90, 0, 60_000, "h1", 1),
+)
+
+
+async def get(
+    target: str,
+    answer: Ask | None = None,
+    *,
+    now: int = OPENS + 1,
+    errors: Callable[[Exception], Error | None] = error_of,
+) -> Answer:
+    """Page for a target under the prefix."""
+    path, _, query = f"/api/v1/{target}".partition("?")
+    api = Api(answer=answer or Library().answer, error_of=errors, clock=ManualClock(now=now))
+    return await api.get(path, query)
+
+
+def body(answer: Answer) -> Any:  # noqa: ANN401 - JSON
+    return json.loads(answer.body)
+
+
+# -- From paths to requests, from replies to pages -------------------------------------------------
+
+REQUESTS: dict[str, tuple[str, RequestBody, ReplyBody]] = {
+    "today": ("daily", DailyList(), DailyChallenges([challenge()])),
+    "a day": ("daily/2026-12-01", DailyList("2026-12-01"), DailyChallenges([challenge()])),
+    "a board": (
+        BOARD,
+        BoardGet(CHALLENGE, "first", "human"),
+        BoardPage([row(1)], 1, None, None, None),
+    ),
+    "a page of a board": (
+        f"boards/{CHALLENGE}/moves/bot?limit=1&cursor=after%2F0",
+        BoardGet(CHALLENGE, "moves", "bot", 1, "after/0"),
+        BoardPage([row(1)], 1, None, None, None),
+    ),
+    "its keys the other way round": (
+        f"{BOARD}?cursor=after/0&limit=100",
+        BoardGet(CHALLENGE, "first", "human", 100, "after/0"),
+        BoardPage([row(1)], 1, None, None, None),
+    ),
+    "a replay": ("replays/Ab_-9", ReplayGet("Ab_-9"), REPLAY),
+    "a page of a replay": ("replays/g?cursor=400", ReplayGet("g", "400"), REPLAY),
+    "a player": ("players/anna", PlayerGet("anna"), PLAYER),
+    "a percent-encoded name": ("players/%61nn%C3%A4", PlayerGet("annä"), PLAYER),
+    "an encoded slash": ("players/a%2Fb", PlayerGet("a/b"), PLAYER),
+    "a plus sign": ("players/a+b", PlayerGet("a+b"), PLAYER),
+    "dots": ("players/..", PlayerGet(".."), PLAYER),
+    "a table's ending where there are none": ("players/a.csv", PlayerGet("a.csv"), PLAYER),
+}
+
+
+@pytest.mark.parametrize(("target", "asked", "reply"), REQUESTS.values(), ids=REQUESTS.keys())
+async def test_a_path_is_a_request_and_the_page_its_reply(
+    target: str, asked: RequestBody, reply: ReplyBody
+) -> None:
+    library = Library()
+    answer = await get(target, library.answer)
+    assert library.asked == [asked]
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.body == msgspec.json.encode(reply)
+
+
+NO_PATHS = [
+    "",
+    "nothing",
+    "Daily",
+    "d%61ily",
+    "daily/",
+    "daily//",
+    "daily/2026-12-01/",
+    "daily/2026-12-01/freecell",
+    "boards",
+    f"boards/{CHALLENGE}",
+    f"boards/{CHALLENGE}/first",
+    f"{BOARD}/",
+    f"{BOARD}/1",
+    f"boards//{CHALLENGE}/human",
+    "replays",
+    "replays/",
+    "replays/a/b",
+    "players/",
+    "players/a/b",
+    "/" * 4000,
+]
+
+
+@pytest.mark.parametrize("target", NO_PATHS)
+async def test_other_paths_lead_nowhere(target: str) -> None:
+    library = Library()
+    answer = await get(target, library.answer)
+    assert library.asked == []
+    assert answer.status == 404
+    assert body(answer) == {"code": "not-found", "message": "there is no such path", "context": {}}
+
+
+async def test_a_path_elsewhere_leads_nowhere() -> None:
+    api = Api(answer=Library().answer, error_of=error_of, clock=ManualClock())
+    for path in ("daily", "/daily", "/api/v2/daily", ""):
+        assert (await api.get(path, "")).status == 404
+
+
+FIRST_OR_MOVES = "expected one of: first, moves"
+DATE = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+LIMITS = "there may be limit and cursor in it"
+WRONG: dict[str, tuple[str, str, str]] = {
+    "no date": ("daily/today", "date", f"expected str matching regex '{DATE}'"),
+    "a long date": ("daily/2026-12-011", "date", "expected str of length <= 10"),
+    "no board": (f"boards/{CHALLENGE}/worst/human", "board", FIRST_OR_MOVES),
+    "no kind": (f"boards/{CHALLENGE}/first/x.csv", "kind", "expected one of: human, bot"),
+    "an encoded ending": (f"{BOARD}%2Ecsv", "kind", "expected one of: human, bot"),
+    "a long name": ("players/" + "a" * 65, "handle", "expected str of length <= 64"),
+    "a NUL": ("players/a%00", "handle", "a text may not hold NUL"),
+    "a half escape": ("players/%6", "path", "it is not percent-encoded"),
+    "a wrong escape": ("players/%6g", "path", "it is not percent-encoded"),
+    "a bare percent": ("players/%", "path", "it is not percent-encoded"),
+    "a space": ("players/a b", "path", "it is not percent-encoded"),
+    "a letter that is not ASCII": ("players/é", "path", "it is not percent-encoded"),
+    "no UTF-8": ("players/%FF", "path", "it is not UTF-8"),
+    "half of a pair": ("players/%ED%A0%80", "path", "it is not UTF-8"),
+    "overlong UTF-8": ("players/%C0%AF", "path", "it is not UTF-8"),
+    "no number": (f"{BOARD}?limit=ten", "limit", "expected int | null, got str"),
+    "a number with a sign": (f"{BOARD}?limit=+1", "limit", "expected int | null, got str"),
+    "a number with a zero before": (f"{BOARD}?limit=01", "limit", "expected int | null, got str"),
+    "foreign digits": (f"{BOARD}?limit=%D9%A1", "limit", "expected int | null, got str"),
+    "foreign digits behind": (f"{BOARD}?limit=1%D9%A1", "limit", "expected int | null, got str"),
+    "an endless number": (f"{BOARD}?limit={'9' * 5000}", "limit", "expected int | null, got str"),
+    "a null": (f"{BOARD}?limit=null", "limit", "expected int | null, got str"),
+    "nothing as a number": (f"{BOARD}?limit=", "limit", "expected int | null, got str"),
+    "no rows": (f"{BOARD}?limit=0", "limit", "expected int >= 1"),
+    "too many rows": (f"{BOARD}?limit=101", "limit", "expected int <= 100"),
+    "a long cursor": (f"{BOARD}?cursor={'x' * 257}", "cursor", "expected str of length <= 256"),
+    "an unknown key": (f"{BOARD}?offset=1", "query", LIMITS),
+    "a key of the wire's for players": (f"{BOARD}?around=me", "query", LIMITS),
+    "a key in capitals": (f"{BOARD}?Limit=1", "query", LIMITS),
+    "an empty pair": (f"{BOARD}?limit=1&", "query", LIMITS),
+    "a key that is in the path": (f"{BOARD}?kind=bot", "query", LIMITS),
+    "a key twice": (f"{BOARD}?limit=1&cursor=x&limit=1", "limit", "is there twice"),
+    "a key twice, once encoded": (f"{BOARD}?limit=1&l%69mit=1", "limit", "is there twice"),
+    "a wrong escape in a query": (f"{BOARD}?cursor=%G0", "query", "it is not percent-encoded"),
+    "a wrong escape in a key": (f"{BOARD}?%=1", "query", "it is not percent-encoded"),
+    "no UTF-8 in a query": (f"{BOARD}?cursor=%80", "query", "it is not UTF-8"),
+    "a limit of a table": (f"{BOARD}.csv?limit=1", "query", "there may be cursor in it"),
+    "a key for a day": ("daily?date=2026-12-01", "query", "there may be nothing in it"),
+    "a key for a player": ("players/a?x", "query", "there may be nothing in it"),
+    "a limit of a replay": ("replays/a?limit=1", "query", "there may be cursor in it"),
+}
+
+
+@pytest.mark.parametrize(("target", "where", "why"), WRONG.values(), ids=WRONG.keys())
+async def test_what_is_wrong_is_said_before_anybody_is_asked(
+    target: str, where: str, why: str
+) -> None:
+    library = Library()
+    answer = await get(target, library.answer)
+    assert library.asked == []
+    assert answer.status == 400
+    assert body(answer) == {
+        "code": "bad-request",
+        "message": f"{where}: {why}",
+        "context": {"field": where, "why": why},
+    }
+
+
+async def test_a_semicolon_parts_nothing() -> None:
+    library = Library()
+    await get("replays/g?cursor=1;cursor=2", library.answer)
+    assert library.asked == [ReplayGet("g", "1;cursor=2")]
+
+
+# -- Refusals --------------------------------------------------------------------------------------
+
+SLOW = Error(ErrorCode.RATE_LIMITED, "slow down", {"key": "requests"}, 2001)
+STORAGE = "the database did not answer: send the request again, it will tell"
+REFUSALS: dict[str, tuple[Error, int, str | None]] = {
+    "not-found": (Error(ErrorCode.NOT_FOUND, "no such game", {}), 404, None),
+    "bad-cursor": (Error(ErrorCode.BAD_CURSOR, "no cursor", {}), 400, None),
+    "bad-request": (Error(ErrorCode.BAD_REQUEST, "no", {"field": "x", "why": "no"}), 400, None),
+    "not-yet": (Error(ErrorCode.NOT_YET, "later", {}), 403, None),
+    "challenge-not-open": (Error(ErrorCode.CHALLENGE_NOT_OPEN, "later", {}), 403, None),
+    "rate-limited": (SLOW, 429, "3"),
+    "rate-limited by whole seconds": (
+        Error(ErrorCode.RATE_LIMITED, "slow", {"key": "k"}, 2000),
+        429,
+        "2",
+    ),
+    "rate-limited for an instant": (
+        Error(ErrorCode.RATE_LIMITED, "slow", {"key": "k"}, 1),
+        429,
+        "1",
+    ),
+    "internal": (Error(ErrorCode.INTERNAL, "no database", {}, 5000), 503, "5"),
+    "internal for a time unknown": (Error(ErrorCode.INTERNAL, "no", {}), 503, "1"),
+}
+
+
+@pytest.mark.parametrize("target", ["daily", BOARD, f"{BOARD}.csv", "replays/g", "players/a"])
+@pytest.mark.parametrize(("error", "status", "retry"), REFUSALS.values(), ids=REFUSALS.keys())
+async def test_a_refusal_has_its_status_and_says_what_the_wire_says(
+    target: str, error: Error, status: int, retry: str | None
+) -> None:
+    async def refuse(message: RequestBody) -> ReplyBody:
+        raise StorageError
+
+    answer = await get(target, refuse, errors=lambda raised: error)
+    assert answer.status == status
+    assert answer.headers.get("Retry-After") == retry
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert body(answer) == {
+        "code": error.code.value,
+        "message": error.message,
+        "context": error.context,
+    }
+
+
+async def test_the_servers_own_refusals_are_known() -> None:
+    raised: list[tuple[Exception, int]] = [
+        (NoSuchGame("no game"), 404),
+        (NoSuchPlayer("no player"), 404),
+        (StorageError(), 503),
+        (Refused(ErrorCode.NOT_YET, "later"), 403),
+    ]
+    for error, status in raised:
+        assert (await get("replays/g", raising(error))).status == status
+
+
+async def test_fields_are_named_without_the_frame_around_them() -> None:
+    why = {"field": "d.date", "why": "d.o.a. is no day"}
+    refused = Refused(ErrorCode.BAD_REQUEST, "d.date: d.o.a. is no day", why)
+    answer = await get("daily/2026-02-30", raising(refused))
+    assert body(answer)["message"] == "date: d.o.a. is no day"
+    assert body(answer)["context"] == {"field": "date", "why": "d.o.a. is no day"}
+
+
+@pytest.mark.parametrize("crash", [ZeroDivisionError(), BadMove("9z")])
+async def test_a_mistake_of_the_servers_is_passed_on(crash: Exception) -> None:
+    with pytest.raises(type(crash)):
+        await get("daily", raising(crash))
+
+
+def raising(error: Exception) -> Ask:
+    async def answer(message: RequestBody) -> ReplyBody:
+        raise error
+
+    return answer
+
+
+# -- How long a page may be kept -------------------------------------------------------------------
+
+OPEN, CLOSED = OPENS + DAY_MS // 2, OPENS + DAY_MS
+UNTOLD = [challenge("eight-off"), challenge()]
+HALF_TOLD = [challenge("eight-off"), challenge(told=True)]
+OTHER_TOLD = [challenge("eight-off", told=True), challenge()]
+TOLD = [challenge("eight-off", told=True), challenge(told=True)]
+KEPT: dict[str, tuple[str, int, list[Challenge], int]] = {
+    "today": ("daily", OPEN, UNTOLD, 60),
+    "today by its date": ("daily/2026-12-01", OPEN, UNTOLD, 60),
+    "today as it opens": ("daily", OPENS, UNTOLD, 60),
+    "today a minute before the next": ("daily", CLOSED - 60 * SECOND, UNTOLD, 60),
+    "today less than a minute before": ("daily", CLOSED - 59 * SECOND - 1, UNTOLD, 59),
+    "today in the last second": ("daily", CLOSED - 1, UNTOLD, 0),
+    "the day before the day": ("daily/2026-12-01", OPENS - 30 * SECOND, UNTOLD, 30),
+    "a day that is closed": ("daily/2026-12-01", CLOSED + 1, UNTOLD, 60),
+    "a day that is half told": ("daily/2026-12-01", CLOSED + 1, HALF_TOLD, 60),
+    "a day that is told": ("daily/2026-12-01", CLOSED + 1, TOLD, 3600),
+    "a day without challenges": ("daily/2026-12-01", CLOSED + 1, [], 60),
+    "today whatever is told": ("daily", CLOSED + 1, TOLD, 60),
+    "an open board": (BOARD, OPEN, UNTOLD, 5),
+    "an open board, whatever is told": (BOARD, CLOSED - 1, TOLD, 5),
+    "a closed board that is not told": (BOARD, CLOSED, UNTOLD, 5),
+    "a closed board beside one that is told": (BOARD, CLOSED, OTHER_TOLD, 5),
+    "a closed board that is told": (BOARD, CLOSED, HALF_TOLD, 3600),
+    "a board of no day": ("boards/christmas/first/human", CLOSED, TOLD, 0),
+    "an open table": (f"{BOARD}.csv", OPEN, UNTOLD, 5),
+    "a table that is told": (f"{BOARD}.csv", CLOSED, TOLD, 3600),
+    "a replay": ("replays/g", OPEN, [], 3600),
+    "a player": ("players/anna", OPEN, [], 30),
+}
+
+
+@pytest.mark.parametrize(("target", "now", "challenges", "kept_s"), KEPT.values(), ids=KEPT.keys())
+async def test_a_page_may_be_kept_as_long_as_it_stays_true(
+    target: str, now: int, challenges: list[Challenge], kept_s: int
+) -> None:
+    answer = await get(target, Library(challenges=challenges).answer, now=now)
+    assert answer.status == 200
+    assert answer.headers["Cache-Control"] == f"public, max-age={kept_s}"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+async def test_whether_a_board_still_changes_is_asked_before_its_rows_are() -> None:
+    library = Library()
+    await get(BOARD, library.answer, now=CLOSED)
+    assert library.asked == [DailyList("2026-12-01"), BoardGet(CHALLENGE, "first", "human")]
+
+
+# -- Tables ----------------------------------------------------------------------------------------
+
+HEADER = ["rank", "handle", "home", "won", "elapsed_ms", "moves", "undos", "game"]
+HANDLES = ["anna", "deleted player", 'a "b"', "a,b", "a\r\nb", " a ", "ä", ""]
+
+
+async def test_a_table_is_the_board_row_by_row() -> None:
+    lost = BoardRow(2, "bo", 7, False, 1, 2, 3, "g2")
+    answer = await get(f"{BOARD}.csv", Library([row(1), lost]).answer)
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8; header=present"
+    assert answer.body == (
+        b"rank,handle,home,won,elapsed_ms,moves,undos,game\r\n"
+        b"1,anna,52,true,60001,90,0,game-1\r\n"
+        b"2,bo,7,false,1,2,3,g2\r\n"
+    )
+    assert "Link" not in answer.headers
+
+
+@given(st.lists(st.sampled_from(HANDLES) | st.text(max_size=30), max_size=8))
+async def test_what_a_handle_holds_stays_in_its_cell(handles: list[str]) -> None:
+    rows = [row(number, handle) for number, handle in enumerate(handles, 1)]
+    answer = await get(f"{BOARD}.csv", Library(rows).answer)
+    table = list(csv.reader(StringIO(answer.body.decode(), newline="")))
+    assert table[0] == HEADER
+    assert [cells[1] for cells in table[1:]] == handles
+    assert {len(cells) for cells in table} == {len(HEADER)}
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (0, [0]),
+        (1, [1]),
+        (MOST_ROWS, [MOST_ROWS]),
+        (MOST_ROWS + 1, [MOST_ROWS + 1]),
+        (10_000, [10_000]),
+        (10_001, [10_000, 1]),
+        (20_005, [10_000, 10_000, 5]),
+    ],
+)
+async def test_tables_that_are_linked_are_the_whole_board(count: int, sizes: list[int]) -> None:
+    library = Library([row(number) for number in range(count)])
+    target: str | None = f"{BOARD}.csv"
+    found: list[str] = []
+    for size in sizes:
+        assert target is not None
+        answer = await get(target, library.answer)
+        header, *rows = csv.reader(StringIO(answer.body.decode(), newline=""))
+        assert (header, len(rows)) == (HEADER, size)
+        found += [cells[0] for cells in rows]
+        target = next_of(answer)
+    assert target is None
+    assert found == [str(number) for number in range(count)]
+
+
+def next_of(answer: Answer) -> str | None:
+    link = answer.headers.get("Link")
+    if link is None:
+        return None
+    target, relation = link.split("; ")
+    assert relation == 'rel="next"'
+    assert (target[0], target[-1]) == ("<", ">")
+    parts = urlsplit(target[1:-1])
+    assert parts.query == f"cursor={quote('after/' + parts.query.rpartition('%2F')[2], safe='')}"
+    return f"{parts.path}?{parts.query}".removeprefix("/api/v1/")
+
+
+async def test_others_have_their_turn_while_a_table_is_made() -> None:
+    library = Library([row(number) for number in range(3 * MOST_ROWS)])
+    turns: list[None] = []
+    turns_before: list[int] = []
+
+    async def answer(message: RequestBody) -> ReplyBody:
+        turns_before.append(len(turns))
+        asyncio.get_running_loop().call_soon(turns.append, None)
+        return await library.answer(message)
+
+    await get(f"{BOARD}.csv", answer)
+    assert turns_before == [0, 1, 2]
+
+
+@pytest.mark.parametrize("cursor", ["x", ""])
+async def test_a_table_refuses_a_cursor_that_the_board_refuses(cursor: str) -> None:
+    answer = await get(f"{BOARD}.csv?cursor={cursor}")
+    assert (answer.status, body(answer)["code"]) == (400, "bad-cursor")
+
+
+# -- Whatever is sent ------------------------------------------------------------------------------
+
+WORDS = ["daily", "boards", "replays", "players", "first", "human", "human.csv", "2026-12-01"]
+SEGMENTS = st.sampled_from([*WORDS, CHALLENGE, "%00", "%", "..", ""]) | st.text(max_size=12)
+KEYS = st.sampled_from(["limit", "cursor", "around", "li%6Dit", "", "%"]) | st.text(max_size=4)
+VALUES = st.sampled_from(["1", "100", "101", "", "%2", "after/0", "%FF"]) | st.text(max_size=12)
+PAIRS = st.tuples(KEYS, st.sampled_from(["=", "", "=="]), VALUES).map("".join)
+
+
+@given(
+    st.lists(SEGMENTS, max_size=5).map("/".join),
+    st.lists(PAIRS, max_size=3).map("&".join),
+    st.sampled_from(["/api/v1/", "/api/v1", "/", ""]),
+)
+async def test_nothing_but_documented_statuses_is_answered(
+    path: str, query: str, prefix: str
+) -> None:
+    api = Api(answer=Library().answer, error_of=error_of, clock=ManualClock(now=CLOSED))
+    answer = await api.get(prefix + path, query)
+    assert answer.status in (200, 400, 404)
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    lines = "".join(f"{name}: {value}" for name, value in answer.headers.items())
+    assert lines.isascii()
+    assert lines.isprintable()
+    if answer.status != 200:
+        assert body(answer).keys() == {"code", "message", "context"}
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+BOARD_WORDS: st.SearchStrategy[Board] = st.sampled_from(["first", "moves"])
+
+
+@given(
+    st.text(min_size=1, max_size=70),
+    BOARD_WORDS | st.text(min_size=1, max_size=7),
+    st.none() | st.integers(0, 2**53),
+    st.none() | st.text(max_size=260),
+)
+async def test_a_query_is_held_to_the_rules_of_the_wire(
+    named: str, board: str, limit: int | None, cursor: str | None
+) -> None:
+    said = {"challenge": named, "board": board, "kind": "bot", "limit": limit, "cursor": cursor}
+    frame = msgspec.json.encode({"t": "board.get", "id": 1, "d": said})
+    pairs = {"limit": limit, "cursor": cursor}
+    query = "&".join(
+        f"{key}={quote(str(value), safe='')}" for key, value in pairs.items() if value is not None
+    )
+    target = f"boards/{quote(named, safe='')}/{quote(board, safe='')}/bot?{query}"
+    library = Library([])
+    answer = await get(target, library.answer)
+    try:
+        asked, why = [decode_request(Encoding.JSON, frame).body], None
+    except ProtocolError as refused:
+        asked, why = [], refused.message
+    assert [request for request in library.asked if isinstance(request, BoardGet)] == asked
+    if why is not None:
+        assert answer.status == 400
+        assert f"d.{body(answer)['message']}" == why
