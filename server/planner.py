@@ -132,24 +132,7 @@ class Planner:
         planned = await self._solve(ruleset, seed, lambda number: progress(Step(challenge, number)))
         before = await self._journal.challenge_before(ruleset.name, day)
         previous = Link(before.id, before.commitment) if before else None
-        record = ChallengeRecord(
-            id=challenge,
-            day=day,
-            ruleset=ruleset.name,
-            ruleset_version=ruleset.version,
-            planner=PLANNER,
-            opens=opens_at(day),
-            closes=closes_at(day),
-            commitment=commitment(
-                challenge=challenge,
-                ruleset_version=ruleset.version,
-                planner=PLANNER,
-                seed=seed,
-                previous=previous,
-            ),
-            previous=previous,
-            sealed=self._vault.seal(_secrets(seed, planned)),
-        )
+        record = sealed_challenge(self._vault, ruleset, day, seed, planned, previous)
         try:
             await self._journal.create_challenge(record)
         except ChallengeTaken:
@@ -181,9 +164,36 @@ class Planner:
             self.failing_since = self._clock.now_ms()
 
 
-def _secrets(seed: bytes, planned: Planned) -> Told:
+def sealed_challenge(
+    vault: Vault,
+    ruleset: Ruleset,
+    day: str,
+    seed: bytes,
+    planned: Planned,
+    previous: Link | None,
+) -> ChallengeRecord:
+    """A day's challenge: its secrets sealed, and bound by the commitment that is published."""
+    challenge = challenge_id(day, ruleset.name)
     deal = str(planned.deal)
-    return Told(seed.hex(), planned.candidate, deal, planned.par, planned.solution)
+    told = Told(seed.hex(), planned.candidate, deal, planned.par, planned.solution)
+    return ChallengeRecord(
+        id=challenge,
+        day=day,
+        ruleset=ruleset.name,
+        ruleset_version=ruleset.version,
+        planner=PLANNER,
+        opens=opens_at(day),
+        closes=closes_at(day),
+        commitment=commitment(
+            challenge=challenge,
+            ruleset_version=ruleset.version,
+            planner=PLANNER,
+            seed=seed,
+            previous=previous,
+        ),
+        previous=previous,
+        sealed=vault.seal(told),
+    )
 
 
 def _say_nothing(_step: Step) -> None:

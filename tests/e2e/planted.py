@@ -3,9 +3,10 @@
 import asyncio
 from hashlib import sha256
 
-from cellmates.daily import PLANNER, challenge_id, closes_at, commitment, opens_at, plan
+from cellmates.daily import plan
 from cellmates.engine import RULESETS
-from server.journal import ChallengeRecord, Told
+from server.journal import ChallengeRecord
+from server.planner import sealed_challenge
 from server.store import Store, upgrade
 from server.vault import Vault
 
@@ -33,25 +34,5 @@ async def _plant(database_url: str, records: list[ChallengeRecord]) -> None:
 
 
 def _challenge(name: str, vault: Vault, day: str) -> ChallengeRecord:
-    ruleset, challenge = RULESETS[name], challenge_id(day, name)
     seed = sha256(f"golden {SEEDS[name]}".encode()).digest()
-    planned = plan(ruleset, seed)
-    told = Told(seed.hex(), planned.candidate, str(planned.deal), planned.par, planned.solution)
-    return ChallengeRecord(
-        id=challenge,
-        day=day,
-        ruleset=name,
-        ruleset_version=ruleset.version,
-        planner=PLANNER,
-        opens=opens_at(day),
-        closes=closes_at(day),
-        commitment=commitment(
-            challenge=challenge,
-            ruleset_version=ruleset.version,
-            planner=PLANNER,
-            seed=seed,
-            previous=None,
-        ),
-        previous=None,
-        sealed=vault.seal(told),
-    )
+    return sealed_challenge(vault, RULESETS[name], day, seed, plan(RULESETS[name], seed), None)
