@@ -195,12 +195,14 @@ def test_figures_beyond_their_field_are_taken_for_the_greatest_that_it_holds() -
 
 
 def test_equal_run_never_replaces_an_earlier_one() -> None:
+    """Scenario 13."""
     boards = boards_of([run("ann", 1), run("bob", 2), run("ann", 3, attempt=2, undos=0)])
     assert [row.run.number for row in whole(boards, MOVES, "human")] == [1, 2]
     assert boards.add(run("ann", 4, attempt=3, undos=7)) == frozenset()
 
 
 def test_best_whole_run_counts_and_not_the_best_of_each_figure() -> None:
+    """Scenario 8."""
     quick, short = run("ann", 1, moves=99, elapsed_ms=1), run("ann", 2, attempt=2, moves=80)
     shorter = run("ann", 3, attempt=3, moves=79, elapsed_ms=500_000, undos=4)
     boards = boards_of([quick, short, shorter])
@@ -286,6 +288,7 @@ def test_rename_that_changes_nothing_says_so() -> None:
 def test_pages_concatenate_to_the_board_both_ways(
     runs: list[Run], side: tuple[str, str], limit: int
 ) -> None:
+    """Scenario 12."""
     boards, rows = boards_of(runs), sorted_rows(runs, *side)
     pages = list(forwards(boards, *side, limit))
     assert [row for page in pages for row in page.rows] == rows
@@ -405,6 +408,7 @@ def test_top_is_the_first_page_for_nobody() -> None:
 
 
 def test_thousand_reads_are_alike_and_so_is_one_after_a_reload() -> None:
+    """Scenario 11."""
     runs = [run(f"p{number}", number, elapsed_ms=1 + number % 3) for number in range(60)]
     boards = boards_of(runs)
     cursor = cursor_behind(boards, limit=20)
