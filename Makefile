@@ -15,7 +15,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv test check serve bench lock clean
+.PHONY: help .venv browser test faults check serve bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[.a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -39,11 +39,22 @@ $(INSTALLED): requirements.txt
 	    'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth"
 	touch $(INSTALLED)
 
-test: $(INSTALLED) ## run every test; cellmates must be covered branch for branch
-	$(PYTEST) -m 'not exhaustive' --cov --cov-report=
+# The page is tried in a real browser, and its rules under Node: both are the system's packages.
+browser:
+	@command -v chromium >/dev/null && command -v node >/dev/null || { \
+	    [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get --quiet update && \
+	    apt-get --quiet --yes --no-install-recommends install chromium nodejs; } || { \
+	    echo "The tests of the page need Chromium and Node:" \
+	        "apt-get install chromium nodejs, or the like" >&2; exit 1; }
+
+test: $(INSTALLED) browser ## run every test; cellmates must be covered branch for branch
+	$(PYTEST) -m 'not exhaustive' --ignore tests/faults --cov --cov-report=
 	$(BIN)/python -m coverage report --include='cellmates/*' --fail-under=100
 	$(BIN)/python -m coverage report --fail-under=95
-	$(PYTEST) -m exhaustive
+	$(PYTEST) -m exhaustive --ignore tests/faults
+
+faults: $(INSTALLED) ## kill, break, flood and fuzz the server as tests can in four minutes
+	$(PYTEST) tests/faults
 
 check: $(INSTALLED) ## lint, format, types and import contracts, changing nothing
 	$(BIN)/ruff check

@@ -54,6 +54,8 @@ async def dial(url: str, encoding: Encoding) -> Socket:
         raise CannotConnect(f"{url} is no Cellmates server: {error}") from None
     except ConnectionRefusedError:
         raise CannotConnect(f"there is no server at {url}") from None
+    except ConnectionClosed:  # between the connection and the request of the handshake
+        raise CannotConnect(f"the server at {url} closed the connection at once") from None
     except (OSError, UnicodeError, InvalidURI) as error:
         raise CannotConnect(f"there is no server to be reached at {url}: {error}") from None
     if connection.subprotocol != encoding.subprotocol:

@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -35,6 +35,7 @@ from .daily_handlers import BoardKey
 from .handlers import Audience, Handlers, Talker
 from .journal import PlayerRecord
 from .metrics import OK, Metrics
+from .players import token_hash
 from .refusals import Error, error_of
 from .session import MOVES, Bucket, Buckets, NotNow, Rate, State, check
 
@@ -49,6 +50,8 @@ WARNINGS = Rate(50, 1)  # who is told to slow down more often does not listen
 HELLO_S = 5.0
 HEARTBEAT_S = 20
 REQUESTS = Rate(40, 20)
+APART_MS = 2  # a handshake and a greeting take about a millisecond
+MOST_SPREAD_MS = 20_000
 MOVES_PER_S = 100
 HINTS = Rate(30, 5)  # each takes some 15 ms, so they are counted by network
 GREETINGS = Rate(2_000, 200)  # after a restart a whole club comes back from one address
@@ -185,10 +188,15 @@ class Hall(Audience):
             if conversation is not but:
                 conversation.close(CloseCode.BAD_TOKEN, "this token works no longer")
 
-    def announce(self, event: EventBody) -> None:
-        """Send an event to everybody."""
-        for conversation in tuple(self.conversations):
-            conversation.say(event)
+    def check_tokens(self, hashes: Mapping[str, str | None]) -> None:
+        """Close the connections of players who have other tokens now than those they came with.
+
+        ``hashes`` are those of the tokens by player; None where there is none any more.
+        """
+        for player, digest in hashes.items():
+            for conversation in tuple(self._of_player.get(player, ())):
+                if conversation.token_hash != digest:
+                    conversation.close(CloseCode.BAD_TOKEN, "this token works no longer")
 
 
 class Rates:
@@ -232,6 +240,7 @@ class Conversation:
     def __init__(self, peer: Peer, room: "Application") -> None:
         """``room`` is the application that the conversation is part of."""
         self.player: PlayerRecord | None = None
+        self.token_hash: str | None = None
         self.followed: set[str] = set()
         self.watched: set[BoardKey] = set()
         self._peer = peer
@@ -290,11 +299,16 @@ class Conversation:
         """From now on answer nothing new: the server goes away."""
         self._is_draining = True
 
-    def become(self, player: PlayerRecord | None) -> None:
-        """From now on this connection is that player's, or a guest's."""
+    def become(self, player: PlayerRecord | None, token: str | None) -> None:
+        """From now on this connection is that player's, who has this token, or a guest's."""
         self._greeting_deadline.cancel()
+        self.token_hash = None if token is None else token_hash(token)
         self._state = State.GUEST if player is None else State.PLAYING
         self._hall.identify(self, player)
+
+    def hold(self, token: str) -> None:
+        """From now on the player of this connection has this token."""
+        self.token_hash = token_hash(token)
 
     def follow(self, game: str) -> None:
         """Tell this connection what others of its player do in a game."""
@@ -392,7 +406,7 @@ class Conversation:
 class Application:
     """What the gateway talks to: makes a conversation for each connection.
 
-    ``timer`` gives seconds since some moment, for the metrics.
+    ``timer`` gives seconds since some moment, for the metrics; ``below(n)`` draws a number.
     """
 
     hall: Hall
@@ -401,16 +415,23 @@ class Application:
     rates: Rates
     metrics: Metrics
     timer: Callable[[], float]
+    below: Callable[[int], int]
 
     def opened(self, peer: Peer) -> Conversation:
         """A WebSocket connection is there."""
         return Conversation(peer, self)
 
     def draining(self, deadline_s: float, retry_after_ms: int) -> None:
-        """Tell everybody that the server goes away, and answer nothing new."""
+        """Tell everybody that the server goes away, and answer nothing new.
+
+        All are told to come back after ``retry_after_ms``, and by chance somewhat later, the later
+        the more they are: not all at once.
+        """
         deadline = self.clock.now_ms() + int(deadline_s * 1000)
-        self.hall.announce(Draining(deadline, retry_after_ms))
-        for conversation in tuple(self.hall.conversations):
+        conversations = tuple(self.hall.conversations)
+        spread_ms = min(len(conversations) * APART_MS, MOST_SPREAD_MS)
+        for conversation in conversations:
+            conversation.say(Draining(deadline, retry_after_ms + self.below(spread_ms + 1)))
             conversation.drain()
 
 

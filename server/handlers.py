@@ -97,8 +97,11 @@ _SEQ_CURSOR = re.compile(r"[0-9]{1,9}")
 class Talker(Watcher, Protocol):
     """The connection that asks, as handlers see it."""
 
-    def become(self, player: PlayerRecord | None) -> None:
-        """From now on this connection is that player's, or a guest's."""
+    def become(self, player: PlayerRecord | None, token: str | None) -> None:
+        """From now on this connection is that player's, who has this token, or a guest's."""
+
+    def hold(self, token: str) -> None:
+        """From now on the player of this connection has this token."""
 
 
 class Guest:
@@ -106,7 +109,10 @@ class Guest:
 
     player: PlayerRecord | None = None
 
-    def become(self, player: PlayerRecord | None) -> None:
+    def become(self, player: PlayerRecord | None, token: str | None) -> None:
+        """Stay nobody."""
+
+    def hold(self, token: str) -> None:
         """Stay nobody."""
 
     def follow(self, game: str) -> None:
@@ -197,11 +203,12 @@ class Handlers:
                 return await self._rename_player(player, message)
             case PlayerToken():
                 token = await self._players.rotate(player)
+                talker.hold(token)
                 self._audience.hang_up(player, but=talker)
                 return TokenReply(token)
             case PlayerDelete():
                 await self._players.delete(player, message.confirm)
-                talker.become(None)
+                talker.become(None, None)
                 self._audience.deleted(player)
                 self._audience.hang_up(player, but=talker)
                 return Done()
@@ -241,7 +248,7 @@ class Handlers:
             games = await self._journal.games_of(
                 player.id, status=UNFINISHED, before=None, limit=PAGE
             )
-        talker.become(player)
+        talker.become(player, message.token)
         return Welcome(
             server=ServerInfo("cellmates", __version__),
             proto=PROTO,
@@ -254,7 +261,7 @@ class Handlers:
 
     async def _create_player(self, talker: Talker, message: PlayerCreate) -> PlayerCreated:
         player, token = await self._players.create(message.handle, message.kind)
-        talker.become(player)
+        talker.become(player, token)
         return PlayerCreated(views.wire_player(player), token)
 
     async def _rename_player(self, player: PlayerRecord, message: PlayerRename) -> PlayerReply:

@@ -11,6 +11,7 @@ from .clock import Clock
 from .conversation import Application, Hall, Rates
 from .dailies import Dailies
 from .daily_handlers import DailyHandlers
+from .doorkeeper import Doorkeeper
 from .game import EXPIRED, LiveGame
 from .games import MOST_LIVE, MOST_UNFINISHED, Games
 from .handlers import Handlers
@@ -71,6 +72,7 @@ class House:
         self.planner = Planner(
             journal, clock, vault, solve=solve, draw_seed=chance.seed, metrics=metrics
         )
+        self.doorkeeper = Doorkeeper(journal, clock, self.hall)
         dailies = Dailies(journal, clock, vault)
         self.handlers = Handlers(
             daily=DailyHandlers(dailies, self.games, self.boards),
@@ -89,6 +91,7 @@ class House:
             rates=rates,
             metrics=metrics,
             timer=timer,
+            below=chance.below,
         )
 
     def _attempt_ended(self, live: LiveGame) -> None:

@@ -339,9 +339,18 @@ class Journal(Protocol):
         """
 
     async def handles_since(self, changed: int) -> dict[str, str | None]:
-        """Return the handles, by player, of those whose handle changed at that time or later.
+        """Return the handles, by player, of those who changed handle or token since that time.
 
         None is the handle of a deleted player. ``changed`` is in ms since the epoch.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
+    async def tokens_since(self, changed: int) -> dict[str, str | None]:
+        """Return the hashes of tokens, by player, of those who changed handle or token since.
+
+        None is that of a deleted player. ``changed`` is in ms since the epoch.
 
         Raises:
             StorageError: the database did not answer.
@@ -394,8 +403,10 @@ class Journal(Protocol):
             StorageError: it is unknown whether the handle has changed.
         """
 
-    async def set_token(self, player: str, token_hash: str) -> None:
+    async def set_token(self, player: str, token_hash: str, now: int) -> None:
         """Give a player another token; the old one no longer finds the player.
+
+        ``now``, in ms since the epoch, is when it changed.
 
         Raises:
             Missing: there is no such player, or no longer; nothing is written.

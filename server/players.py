@@ -162,7 +162,7 @@ class Players:
             StorageError: it is unknown which token works.
         """
         token = self._new_token()
-        await self._journal.set_token(player.id, token_hash(token))
+        await self._journal.set_token(player.id, token_hash(token), self._clock.now_ms())
         return token
 
     async def delete(self, player: PlayerRecord, confirm: str) -> None:

@@ -25,6 +25,7 @@ from .refusals import error_of
 from .solving import plan_apart
 from .store import Store, check, upgrade
 from .vault import Vault
+from .web import read_web
 
 ID_BYTES = 12
 TOKEN_BYTES = 32
@@ -91,6 +92,7 @@ class Service:
                     error_of=error_of,
                     clock=clock,
                 ),
+                web=read_web(),
             ),
             GatewaySettings(
                 origins=frozenset(settings.origins),
@@ -135,6 +137,7 @@ class Service:
         house, days = self._house, self._settings.plan_days
         work: dict[str, Callable[[Sleep], Awaitable[None]]] = {
             "keeper": house.keeper.run,
+            "doorkeeper": house.doorkeeper.run,
             "boards": house.boards.follow,
             "loop lag": lambda sleep: measure_loop_lag(self._metrics, sleep, time.perf_counter),
         }

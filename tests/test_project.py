@@ -107,6 +107,48 @@ def test_honest_source_is_let_through(source: str) -> None:
     assert offences(source) == []
 
 
+# -- Waiting and tasks -----------------------------------------------------------------------------
+
+ROOMS = ("cellmates", "client", "migrations", "server")
+BEGINS = frozenset({"create_task", "ensure_future"})
+
+
+def careless(source: str) -> list[str]:
+    """Names of calls that wait or begin something, and can lose what comes of it.
+
+    ``wait_for`` may swallow a cancellation; a task that nobody keeps may end before it is done, and
+    its error is told to nobody.
+    """
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(attr="wait_for") | ast.alias(name="wait_for"):
+                found.append("wait_for")
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in BEGINS:
+                found.append(name)
+    return found
+
+
+def test_waiting_has_a_timeout_around_it_and_every_task_is_kept() -> None:
+    modules = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    assert len(modules) > 50
+    found = {str(path.relative_to(ROOT)): careless(path.read_text("utf-8")) for path in modules}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "await asyncio.wait_for(x, 1)",
+        "from asyncio import wait_for",
+        "asyncio.create_task(x())",
+        "self._loop.create_task(x())",
+    ],
+)
+def test_planted_carelessness_is_found(source: str) -> None:
+    assert len(careless(f"async def f():\n    {source}")) == 1
+
+
 # -- No file tells where it was made ---------------------------------------------------------------
 
 # Written so that no pattern matches its own text: this file is read like every other.

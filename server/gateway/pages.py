@@ -8,19 +8,8 @@ import msgspec
 
 from ..metrics import CONTENT_TYPE
 from .application import Response
-from .http import Branch, PageTable, plain
+from .http import Answer, Branch, PageTable, plain
 
-_FRONT = b"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Cellmates</title>
-<h1>Cellmates</h1>
-<p>A server for FreeCell and Eight Off: the same deals for everybody, every run replayable.</p>
-<p>Clients connect to the WebSocket at <code>/ws</code>.
-What is said there is described in <a href="/schema/asyncapi.json">AsyncAPI</a>.</p>
-</html>
-"""
 API = "/api/v1/"
 _JSON = {"Content-Type": "application/json"}
 
@@ -49,10 +38,12 @@ def standard_pages(
     asyncapi: bytes,
     metrics: Callable[[], bytes],
     api: Branch,
+    web: Mapping[str, Answer],
 ) -> PageTable:
-    """Table of ``/``, ``/healthz``, ``/readyz``, ``/metrics`` and ``/schema/asyncapi.json``.
+    """Table of ``/healthz``, ``/readyz``, ``/metrics``, ``/schema/asyncapi.json``, and of ``web``.
 
-    ``metrics`` makes the page of figures; ``api`` answers for all paths under ``/api/v1/``.
+    ``metrics`` makes the page of figures; ``api`` answers for all paths under ``/api/v1/``. ``web``
+    has the files of the page in the browser by their paths, ``/`` among them.
     """
 
     async def readyz(_query: str) -> Response:
@@ -69,10 +60,12 @@ def standard_pages(
     async def figures(_query: str) -> Response:
         return Response(HTTPStatus.OK, {"Content-Type": CONTENT_TYPE}, metrics())
 
-    front = Response(HTTPStatus.OK, {"Content-Type": "text/html; charset=utf-8"}, _FRONT)
+    files = {
+        path: _always(Response(file.status, file.headers, file.body)) for path, file in web.items()
+    }
     return PageTable(
-        {
-            "/": _always(front),
+        files
+        | {
             "/healthz": _always(plain(HTTPStatus.OK, "alive")),
             "/readyz": readyz,
             "/metrics": figures,

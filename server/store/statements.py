@@ -80,7 +80,11 @@ RENAME_PLAYER = Kind(
 )
 SET_TOKEN = Kind(
     2,
-    (update(player).where(_THIS_PLAYER).values(token_hash=bindparam("the_token")),),
+    (
+        update(player)
+        .where(_THIS_PLAYER)
+        .values(token_hash=bindparam("the_token"), changed=bindparam("the_time")),
+    ),
     counted=True,
 )
 DELETE_PLAYER = Kind(
@@ -98,7 +102,9 @@ DELETE_PLAYER = Kind(
     ),
 )
 
-HANDLES_SINCE = select(player.c.id, player.c.handle).where(player.c.changed >= bindparam("since"))
+_CHANGED = player.c.changed >= bindparam("since")
+HANDLES_SINCE = select(player.c.id, player.c.handle).where(_CHANGED)
+TOKENS_SINCE = select(player.c.id, player.c.token_hash).where(_CHANGED)
 
 # -- Challenges ------------------------------------------------------------------------------------
 

@@ -262,9 +262,9 @@ class Store:
                 raise Missing("no such player") from None
             raise
 
-    async def set_token(self, player: str, token_hash: str) -> None:
+    async def set_token(self, player: str, token_hash: str, now: int) -> None:
         """See ``Journal``."""
-        row = {"the_player": player, "the_token": token_hash}
+        row = {"the_player": player, "the_token": token_hash, "the_time": now}
         await self._write(sql.SET_TOKEN, player, ([row],), _miss_player)
 
     async def delete_player(self, player: str, now: int) -> None:
@@ -276,6 +276,11 @@ class Store:
         """See ``Journal``."""
         rows = await self._read(sql.HANDLES_SINCE, since=changed)
         return {row.id: row.handle for row in rows}
+
+    async def tokens_since(self, changed: int) -> dict[str, str | None]:
+        """See ``Journal``."""
+        rows = await self._read(sql.TOKENS_SINCE, since=changed)
+        return {row.id: row.token_hash for row in rows}
 
     # -- The database ------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ under load one fsync carries many. No caller is waited for, and none can stop a 
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from ..journal import StorageError
 from .engine import asking
+
+_log = logging.getLogger(__name__)
 
 # Writes that may wait or be under way. Whoever comes on top of that waits for room first.
 ROOM = 4096
@@ -85,6 +88,7 @@ class Writer:
         self._waiting: deque[Write] = deque()
         self._wake = asyncio.Event()
         self._closing = False
+        self._has_failed = False
         self._clock = asyncio.get_running_loop().time
         self._task = asyncio.create_task(self._run(), name="journal writer")
 
@@ -134,12 +138,24 @@ class Writer:
         error: Exception = StorageError("the writer was stopped")
         try:
             await self._commit(batch)
+            self._tell(None)
+        except StorageError as raised:
+            self._tell(raised)
+            error = raised
         except Exception as raised:  # noqa: BLE001 - it is raised again, where the write was asked for
             error = raised
         finally:
             _fail(batch, error)
             for _ in batch:
                 self._room.release()
+
+    def _tell(self, error: StorageError | None) -> None:
+        """Log that writing fails, or works again; once, not for each batch."""
+        if error is not None and not self._has_failed:
+            _log.error("the database takes no writes", extra={"why": str(error)})
+        elif error is None and self._has_failed:
+            _log.info("the database takes writes again")
+        self._has_failed = error is not None
 
     async def _commit(self, batch: list[Write], *, sift: bool = False) -> None:
         """Commit a batch in one transaction, or in more where a row of it breaks a constraint.

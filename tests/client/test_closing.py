@@ -15,9 +15,10 @@ from client.errors import (
 )
 from client.pace import BackOff
 from client.results import Draining, Player
+from tests.faults.proxy import FaultProxy
 
 from .fake import FakeServer, Talk
-from .making import Make
+from .making import QUICK, Make
 from .record import STARTED, Map
 from .tricks import answer, close, first, keep_silent, lose_answer, lose_request, refuse, soon
 
@@ -40,6 +41,33 @@ async def test_each_close_code_has_its_reaction(code: int, bot: Client, server: 
         else:
             assert (await game.move("6a")).seq == 1
     assert len(server.talks) == (1 if CLOSINGS[code].again is Again.NO else 2)
+
+
+@pytest.mark.parametrize("code", [1012, 4401])
+async def test_close_that_comes_byte_by_byte_has_its_reaction(
+    code: int, server: FakeServer
+) -> None:
+    async with FaultProxy.before(server.url) as proxy:
+        proxy.split = 1
+        async with Client(proxy.url, token=server.player(), back_off=QUICK) as client:
+            server.trick("ping", close(code))
+            if CLOSINGS[code].again is Again.NO:
+                with pytest.raises(Closed) as raised:
+                    await client.ping()
+                assert raised.value.code == code
+            else:
+                assert await client.ping() == STARTED
+
+
+async def test_end_without_a_close_is_no_goodbye(server: FakeServer) -> None:
+    async with (
+        FaultProxy.before(server.url) as proxy,
+        Client(proxy.url, token=server.player(), back_off=QUICK) as client,
+    ):
+        await client.ping()
+        proxy.close()
+        await proxy.until(lambda: proxy.accepted == 2)
+        assert await client.ping() == STARTED
 
 
 @pytest.mark.parametrize(("code", "again"), [(1001, True), (1012, True), (4429, True)])

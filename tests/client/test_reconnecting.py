@@ -1,8 +1,13 @@
 """The client when connections break, and when others act first, in both encodings."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from random import Random
 
 import pytest
+import pytest_asyncio
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosedError
 
 from cellmates.engine import parse_action
 from client.client import Client
@@ -13,9 +18,10 @@ from client.errors import (
 from client.game import Game
 from client.pace import BackOff
 from client.results import GameEvent, Moved, OtherEvent
+from tests.faults.proxy import ENDS, End, FaultProxy, Split
 
 from .fake import FakeServer, Talk
-from .making import Make
+from .making import QUICK, SOLUTION, Make
 from .record import STARTED, Map
 from .tricks import answer, by_another, first, lose_answer, lose_request, refuse, soon, until
 
@@ -212,6 +218,111 @@ async def test_request_that_waited_for_its_turn_survives_a_break(
         await asyncio.sleep(0)
         server.talks[0].socket.transport.abort()
         assert await waiting == STARTED
+    assert len(server.talks) == 2
+
+
+# -- Broken networks -------------------------------------------------------------------------------
+
+
+@pytest_asyncio.fixture
+async def proxy(server: FakeServer) -> AsyncIterator[FaultProxy]:
+    async with FaultProxy.before(server.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture(params=["msgpack", "json"])
+def far(request: pytest.FixtureRequest, server: FakeServer, proxy: FaultProxy) -> Client:
+    """A client that reaches the server through the proxy."""
+    token = server.player()
+    return Client(proxy.url, token=token, encoding=request.param, back_off=QUICK)
+
+
+def to_and_fro(seq: int) -> str:
+    return "ae" if seq % 2 else "ea"
+
+
+@pytest.mark.parametrize("towards", ENDS)
+async def test_connection_cut_after_any_byte_doubles_and_loses_nothing(
+    towards: End, far: Client, server: FakeServer, proxy: FaultProxy
+) -> None:
+    """Handshake, greeting, resuming, acting: each is cut in its head, its middle and its end."""
+    async with far as client:
+        game = await client.start_game("eight-off", deal="1")
+        for size in range(1, 900, 29):
+            proxy.cut_after(towards, size)
+            proxy.cut()
+            cut = proxy.accepted + 2  # the connection that is cut, and the one after it
+            while proxy.accepted < cut:
+                seq = game.view.seq + 1
+                assert (await game.move(to_and_fro(seq))).seq == seq
+        record = server.games[game.id]
+        assert (game.view.seq, game.view.hash) == (record.game.seq, record.hash)
+    actions = [entry[1] for entry in record.entries]
+    assert actions == [to_and_fro(seq) for seq in range(1, len(actions) + 1)]
+
+
+@pytest.mark.parametrize("split", [1, Random(3)])
+async def test_whole_game_is_played_however_the_network_splits_it(
+    split: Split, far: Client, server: FakeServer, proxy: FaultProxy
+) -> None:
+    proxy.split = split
+    async with far as client:
+        game = await client.start_game("freecell", deal="617")
+        for move in SOLUTION:
+            await game.move(move)
+        assert game.view.status == "won"
+        assert len((await client.replay(game.id)).entries) == len(SOLUTION)
+    assert proxy.accepted == 1
+
+
+@pytest.mark.parametrize("towards", ENDS)
+async def test_server_that_is_only_half_there_is_left_for_a_new_connection(
+    towards: End,
+    far: Client,
+    server: FakeServer,
+    proxy: FaultProxy,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The socket stays open and says nothing, or hears nothing: the heartbeat finds out."""
+    monkeypatch.setattr("client.dialling._HEARTBEAT_S", 0.2)
+    monkeypatch.setattr("client.dialling._CLOSING_S", 0.2)
+    async with far as client:
+        game = await client.start_game("freecell", deal="1")
+        proxy.mute(towards=towards)
+        moved = await game.move("6a")
+        assert moved.repeated == (towards == "client"), (
+            "there it was made, and only the answer lost"
+        )
+        assert len(server.games[game.id].entries) == 1
+    assert proxy.accepted == 2
+
+
+async def test_call_waits_until_the_network_is_back(far: Client, proxy: FaultProxy) -> None:
+    async with far as client:
+        game = await client.start_game("freecell", deal="1")
+        proxy.refuse()
+        proxy.cut()
+        moving = asyncio.create_task(game.move("6a"))
+        await proxy.until(lambda: proxy.accepted >= 4)
+        proxy.admit()
+        assert (await moving).seq == 1
+
+
+async def test_connection_that_is_gone_before_the_handshake_is_tried_again(
+    make: Make, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialled: list[str] = []
+
+    async def closed_at_once(url: str, **_: object) -> ClientConnection:
+        dialled.append(url)
+        monkeypatch.undo()
+        raise ConnectionClosedError(None, None)
+
+    async with make(token=server.player()) as client:
+        monkeypatch.setattr("client.dialling.connect", closed_at_once)
+        server.talks[0].socket.transport.abort()
+        await until(lambda: len(dialled) == 1)
+        assert await client.ping() == STARTED
     assert len(server.talks) == 2
 
 

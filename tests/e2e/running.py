@@ -4,8 +4,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,7 +16,10 @@ from server.clock import SystemClock
 STOPPED_S = 15.0
 # Children come from one process that has imported everything, so that a start costs little.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.e2e.running"])
+_PROCESSES.set_forkserver_preload(["tests.e2e.running", "tests.faults.mutants"])
+
+# What a server process runs in; it is pickled.
+Within = Callable[[], AbstractContextManager[object]]
 
 
 class RunningServer:
@@ -44,13 +47,25 @@ class RunningServer:
         """Set the server's wall clock, which goes on from there; the monotonic one stays."""
         self._shift_ms.value = now_ms - SystemClock().now_ms()
 
-    def start(self) -> None:
-        """Start; returns when the server has said where it listens."""
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        assert self._process is not None
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def start(self, within: Within = nullcontext) -> None:
+        """Start; returns when the server has said where it listens.
+
+        ``within`` is entered in the server's process first.
+        """
         fifo = self._folder / "said"
         fifo.unlink(missing_ok=True)
         os.mkfifo(fifo)
         self._process = _PROCESSES.Process(
-            target=_serve, args=(self._folder, self._settings, self._shift_ms), daemon=True
+            target=_serve,
+            args=(self._folder, self._settings, self._shift_ms, within),
+            daemon=True,
         )
         self._process.start()
         with fifo.open(encoding="utf-8") as said:
@@ -63,6 +78,13 @@ class RunningServer:
         """End at once, as by a crash."""
         self._end(signal.SIGKILL)
 
+    def wait(self, limit_s: float) -> None:
+        """Wait for a process that ends by itself."""
+        assert self._process is not None
+        self._process.join(limit_s)
+        assert self._process.exitcode is not None, f"is still there after {limit_s} s"
+        self._process = None
+
     def stop(self) -> int | None:
         """Ask to stop; the exit status, or None where it did not."""
         return self._end(signal.SIGTERM)
@@ -71,7 +93,8 @@ class RunningServer:
         process, self._process = self._process, None
         if process is None or process.pid is None:
             return None
-        os.kill(process.pid, number)
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, number)
         process.join(STOPPED_S)
         if process.exitcode is None:
             process.kill()
@@ -90,7 +113,9 @@ class ShiftedClock(SystemClock):
         return super().now_ms() + self._shift_ms.value
 
 
-def _serve(folder: Path, settings: Mapping[str, str], shift_ms: "Synchronized[int]") -> None:
+def _serve(
+    folder: Path, settings: Mapping[str, str], shift_ms: "Synchronized[int]", within: Within
+) -> None:
     os.environ.update(settings)
     log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     said = os.open(folder / "said", os.O_WRONLY)
@@ -99,7 +124,8 @@ def _serve(folder: Path, settings: Mapping[str, str], shift_ms: "Synchronized[in
     sys.stdout = os.fdopen(1, "w")
     sys.stderr = os.fdopen(2, "w")
     server.__main__.system_clock = lambda: ShiftedClock(shift_ms)
-    sys.exit(server.__main__.main(["serve"]))
+    with within():
+        sys.exit(server.__main__.main(["serve"]))
 
 
 @contextmanager

@@ -18,11 +18,11 @@ from server.journal import StorageError
 from server.store import BadDatabase
 from server.store.backup import backup
 from tests.commands import block, command
+from tests.faults.kill import KEY, Hand, Score, acknowledgements, create_players
 from tests.postgres import Postgres
 
 from .running import RunningServer, running_server
 from .stranger import Body, Stranger
-from .test_kill import KEY, Persistent, Score, acknowledgements
 
 pytestmark = pytest.mark.asyncio
 
@@ -44,15 +44,14 @@ def serving(folder: Path, url: str) -> AbstractContextManager[RunningServer]:
 
 
 @asynccontextmanager
-async def playing(server: RunningServer, score: Score) -> AsyncIterator[list[Persistent]]:
+async def playing(server: RunningServer, url: str, score: Score) -> AsyncIterator[list[Hand]]:
     """Players who play as long as the block runs."""
-    players = [Persistent(server, number, score) for number in range(PLAYERS)]
-    for player in players:
-        await player.join()
+    players = await create_players(url, PLAYERS)
+    hands = [Hand(player, [server], score, seed=player.id) for player in players]
     async with asyncio.TaskGroup() as tasks:
-        for player in players:
-            tasks.create_task(player.play())
-        yield players
+        for hand in hands:
+            tasks.create_task(hand.play())
+        yield hands
         score.is_over = True
 
 
@@ -93,15 +92,13 @@ def run(lines: str, url: str, folder: Path, postgres: Postgres | None = None) ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
-async def copy_under_play(
-    copy: Callable[[], None], file: Path, players: list[Persistent]
-) -> list[int]:
+async def copy_under_play(copy: Callable[[], None], file: Path, players: list[Hand]) -> list[int]:
     """Copy until actions were acknowledged meanwhile; how many each player had before."""
     for _ in range(TRIES):
         file.unlink(missing_ok=True)
-        before = [len(player.acknowledged) for player in players]
+        before = [player.acknowledged for player in players]
         await asyncio.to_thread(copy)
-        if [len(player.acknowledged) for player in players] != before:
+        if [player.acknowledged for player in players] != before:
             return before
     pytest.fail("nobody was served while the database was copied")
 
@@ -111,7 +108,7 @@ async def test_back_up_under_play_holds_what_was_acknowledged_before_and_goes_on
 ) -> None:
     score, file = Score(), tmp_path / "copy"
     with serving(tmp_path, database_url) as server:
-        async with playing(server, score) as players:
+        async with playing(server, database_url, score) as players:
             await acknowledgements(score, 100)
             copy = copying(database_url, file, postgres)
             before = await copy_under_play(copy, file, players)
@@ -125,15 +122,18 @@ async def test_back_up_under_play_holds_what_was_acknowledged_before_and_goes_on
         assert file.is_file()
 
 
-async def check(server: RunningServer, player: Persistent, count: int) -> None:
+async def check(server: RunningServer, hand: Hand, count: int) -> None:
     """A player is known, finds at least so many actions, all made as told, and makes the next."""
     stranger = await Stranger.connect(server.url)
-    await stranger.hello(player.token)
-    told, entries = await replay(stranger, player.game)
+    await stranger.hello(hand.player.token)
+    played = hand.player.current
+    assert played is not None
+    acknowledged = [(seq, *entry) for seq, entry in sorted(played.acknowledged.items())]
+    told, entries = await replay(stranger, played.id)
     assert len(entries) >= count > 0
     kept = [(seq, action, hash_) for seq, action, _, hash_ in entries]
-    assert kept[: len(player.acknowledged)] == player.acknowledged[: len(kept)]
-    assert len(kept) <= len(player.acknowledged) + 1
+    assert kept[: len(acknowledged)] == acknowledged[: len(kept)]
+    assert len(kept) <= len(acknowledged) + 1
 
     header, ruleset = told["header"], RULESETS[told["header"]["ruleset"]]
     chain = first_hash(
@@ -151,7 +151,7 @@ async def check(server: RunningServer, player: Persistent, count: int) -> None:
     seq = len(entries) + 1
     asked = {"move": action} if moves else {}
     made = await stranger.ask(
-        "game.move" if moves else "game.undo", game=player.game, seq=seq, **asked
+        "game.move" if moves else "game.undo", game=played.id, seq=seq, **asked
     )
     assert (made["seq"], made["repeated"]) == (seq, False)
     assert made["hash"] == next_hash(chain, seq, action, made["elapsed_ms"])

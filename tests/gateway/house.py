@@ -103,6 +103,7 @@ def ordinary_pages() -> Pages:
         asyncapi=b"{}",
         metrics=lambda: b"cellmates_x 1\n",
         api=PageTable({}),
+        web={"/": Response(200, {"Content-Type": "text/html; charset=utf-8"}, b"<!doctype html>")},
     )
 
 

@@ -119,7 +119,7 @@ async def test_a_server_says_whether_it_is_ready_and_why_not(
         return Readiness(database, draining, planner)
 
     pages = standard_pages(
-        readiness=readiness, asyncapi=b"{}", metrics=lambda: b"", api=PageTable({})
+        readiness=readiness, asyncapi=b"{}", metrics=lambda: b"", api=PageTable({}), web={}
     )
     await house.open(App(), pages=pages)
     answered, headers, body = parse(await house.ask(b"GET /readyz HTTP/1.1\r\n" + END))
@@ -142,7 +142,7 @@ async def test_figures_are_made_when_they_are_asked_for(house: OpenHouse) -> Non
         return b"scrapes %d\n" % len(scrapes)
 
     pages = standard_pages(
-        readiness=always_ready, asyncapi=b"{}", metrics=metrics, api=PageTable({})
+        readiness=always_ready, asyncapi=b"{}", metrics=metrics, api=PageTable({}), web={}
     )
     await house.open(App(), pages=pages)
     for expected in (b"scrapes 1\n", b"scrapes 2\n"):
@@ -195,7 +195,9 @@ async def test_exact_pages_come_first_and_branches_by_how_paths_begin(
 
 
 async def test_the_api_is_among_the_standard_pages(house: OpenHouse) -> None:
-    pages = standard_pages(readiness=always_ready, asyncapi=b"{}", metrics=lambda: b"", api=Echo())
+    pages = standard_pages(
+        readiness=always_ready, asyncapi=b"{}", metrics=lambda: b"", api=Echo(), web={}
+    )
     await house.open(App(), pages=pages)
     got = parse(await house.ask(b"GET /api/v1/daily HTTP/1.1\r\n" + END))
     head = parse(await house.ask(b"HEAD /api/v1/daily HTTP/1.1\r\n" + END))

@@ -287,12 +287,13 @@ class MemoryJournal:
         self.changed[player] = now
         self._after()
 
-    async def set_token(self, player: str, token_hash: str) -> None:
+    async def set_token(self, player: str, token_hash: str, now: int) -> None:
         await self._before()
         if player not in self.players:
             raise Missing
         self.tokens = {token: owner for token, owner in self.tokens.items() if owner != player}
         self.tokens[token_hash] = player
+        self.changed[player] = now
         self._after()
 
     async def delete_player(self, player: str, now: int) -> None:
@@ -308,6 +309,11 @@ class MemoryJournal:
         return {
             player: self._handle(player) for player, at in self.changed.items() if at >= changed
         }
+
+    async def tokens_since(self, changed: int) -> dict[str, str | None]:
+        self._read()
+        hashes = {player: digest for digest, player in self.tokens.items()}
+        return {player: hashes.get(player) for player, at in self.changed.items() if at >= changed}
 
     async def check(self) -> None:
         self._read()

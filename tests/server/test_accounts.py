@@ -1,5 +1,7 @@
 """Players over a conversation: names, tokens, statistics."""
 
+from hashlib import sha256
+
 import pytest
 
 from server.players import token_hash
@@ -66,6 +68,14 @@ async def test_rename_reaches_every_connection_and_keeps_the_games(world: World)
     assert (await other.error("player.get", handle="anna"))["code"] == "not-found"
     await world.player("clara")
     assert (await caller.error("player.rename", handle="Clara"))["code"] == "handle-taken"
+
+
+async def test_only_the_digest_of_a_token_is_kept(world: World) -> None:
+    caller = await world.player()
+    fresh = (await caller.ok("player.token"))["token"]
+    assert [*world.journal.tokens] == [sha256(fresh.encode()).hexdigest()]
+    for token in (caller.token, fresh):
+        assert token not in repr(world.journal)
 
 
 async def test_rotated_token_closes_the_other_connections(world: World) -> None:

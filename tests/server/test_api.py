@@ -40,7 +40,7 @@ from cellmates.protocol import (
     WireEntry,
     decode_request,
 )
-from server.api import Answer, Api
+from server.api import _ROUTES, Answer, Api
 from server.games import NoSuchGame
 from server.journal import StorageError
 from server.players import NoSuchPlayer
@@ -502,6 +502,13 @@ async def test_others_have_their_turn_while_a_table_is_made() -> None:
 async def test_a_table_refuses_a_cursor_that_the_board_refuses(cursor: str) -> None:
     answer = await get(f"{BOARD}.csv?cursor={cursor}")
     assert (answer.status, body(answer)["code"]) == (400, "bad-cursor")
+
+
+async def test_no_page_takes_a_token() -> None:
+    """One in an address would be in every log between here and its owner."""
+    taken = {name for route in _ROUTES.values() for name in (*route.segments, *route.keys)}
+    assert taken == {"challenge", "board", "kind", "limit", "cursor", "date", "game", "handle"}
+    assert "hello" not in {route.request for route in _ROUTES.values()}
 
 
 # -- Whatever is sent ------------------------------------------------------------------------------

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from server.conversation import (
+    APART_MS,
+    GREETINGS,
+    MOVES_PER_S,
     REQUESTS,
     WARNINGS,
 )
@@ -76,6 +79,52 @@ async def test_new_players_are_limited_by_network(world: World) -> None:
     await elsewhere.ok("player.create", handle="elsewhere", kind="bot")
 
 
+async def test_moves_have_a_bucket_of_their_own(world: World) -> None:
+    caller, view = await started(world)
+    ping = json.dumps({"t": "ping", "id": 1})
+    while caller.peer.sent[-1]["t"] == "ok":
+        await caller.conversation.receive(ping)
+    refused = json.dumps(
+        {"t": "game.move", "id": 2, "d": {"game": view["game"], "seq": 1, "move": "12"}}
+    )
+    for _ in range(2 * MOVES_PER_S):
+        await caller.conversation.receive(refused)
+        assert caller.peer.sent[-1]["d"]["code"] == "illegal-move"
+    await caller.conversation.receive(refused)
+    assert caller.peer.sent[-1]["d"]["context"] == {"key": "moves"}
+
+
+async def test_player_gets_no_more_by_more_connections(world: World) -> None:
+    caller = await world.player()
+    ping = json.dumps({"t": "ping", "id": 1})
+    answered, last = 0, caller
+    for _ in range(4 * MOVES_PER_S // REQUESTS.burst + 2):
+        last = await world.greeted(caller.token)
+        world.clock.monotonic -= 100  # which a greeting takes here
+        for _ in range(REQUESTS.burst - 1):
+            await last.conversation.receive(ping)
+            answered += last.peer.sent[-1]["t"] == "ok"
+    assert answered <= 4 * MOVES_PER_S
+    assert last.peer.sent[-1]["d"]["context"] == {"key": "player or address"}
+    stranger = await world.player("berta")
+    await stranger.ok("ping")
+
+
+async def test_greetings_are_limited_by_network(world: World) -> None:
+    hello = {"proto": 1, "client": {"name": "test", "version": "1"}}
+    frame = json.dumps({"t": "hello", "id": 1, "d": hello})
+    codes = []
+    for number in range(GREETINGS.burst + 1):
+        caller = world.connect(FakePeer(address=f"2001:db8:0:1::{number:x}"))
+        await caller.conversation.receive(frame)
+        codes.append(caller.peer.sent[-1]["d"].get("code"))
+        caller.conversation.closed()
+    assert codes == [None] * GREETINGS.burst + ["rate-limited"]
+    elsewhere = world.connect(FakePeer(address="2001:db8:0:2::1"))
+    await elsewhere.conversation.receive(frame)
+    assert elsewhere.peer.sent[-1]["t"] == "ok"
+
+
 async def test_lost_answer_of_storage_is_internal_and_sending_again_tells(world: World) -> None:
     caller, view = await started(world)
     world.journal.fail_after = True
@@ -124,12 +173,22 @@ async def test_database_that_is_away_is_internal(world: World) -> None:
 
 async def test_draining_is_announced_and_nothing_new_is_answered(world: World) -> None:
     caller, silent = await world.player(), world.connect()
+    world.next_below = 0
     world.application.draining(8.0, 2500)
     told = {"deadline": world.clock.now_ms() + 8000, "retry_after_ms": 2500}
     assert caller.events("server.draining") == silent.events("server.draining") == [told]
     error = await caller.error("games.mine")
     assert error["code"] == "draining"
     assert error["retry_after_ms"] > 0
+
+
+async def test_the_more_there_are_the_further_apart_they_are_told_to_come_back() -> None:
+    for connections in (1, 100):
+        world = World()  # whose chance is always the greatest there can be
+        peers = [world.connect() for _ in range(connections)]
+        world.application.draining(8.0, 1_000)
+        latest = max(peer.events("server.draining")[0]["retry_after_ms"] for peer in peers)
+        assert latest == 1_000 + connections * APART_MS
 
 
 async def test_nothing_is_left_of_connections_that_are_gone(world: World) -> None:

@@ -4,10 +4,12 @@ import asyncio
 import json
 import logging
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
+from base64 import urlsafe_b64decode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from server import serving
 from server.__main__ import main
 from server.clock import SystemClock
 from server.config import Settings, read_settings
@@ -163,6 +166,13 @@ def test_port_that_is_taken_ends_with_one(
         monkeypatch.setenv("CELLMATES_DATABASE_URL", sqlite_url)
         assert main(["serve"]) == 1
     assert "in use" in capsys.readouterr().err
+
+
+def test_token_is_256_bits_from_the_system() -> None:
+    tokens = {serving._new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert {len(urlsafe_b64decode(f"{token}=")) for token in tokens} == {32}
+    assert vars(serving)["token_urlsafe"] is secrets.token_urlsafe
 
 
 def test_logs_are_json_one_line_each_whatever_a_name_holds() -> None:

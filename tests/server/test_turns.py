@@ -123,3 +123,27 @@ async def test_hints_are_limited_by_network(world: World) -> None:
             codes.append(answer["d"].get("code"))
     assert codes[:30] == [None] * 30
     assert codes[30:] == ["rate-limited"] * 6
+
+
+async def test_game_that_another_process_went_on_with_is_as_it_left_it(world: World) -> None:
+    caller, view = await started(world)
+    twin = World(world.journal, first_id=1_000)
+    other = await twin.greeted(caller.token)
+    game = view["game"]
+    await caller.ok("game.move", game=game, seq=1, move="6a")
+    assert (await other.ok("game.open", game=game))["seq"] == 1
+    await caller.ok("game.move", game=game, seq=2, move="6b")
+    assert (await other.ok("game.open", game=game))["seq"] == 2
+    await other.ok("game.undo", game=game, seq=3)
+    await other.ok("game.undo", game=game, seq=4)
+    told = await caller.ok("game.move", game=game, seq=5, move="6a")
+    assert (told["seq"], told["undos"]) == (5, 2)
+    assert (await caller.error("game.move", game=game, seq=9, move="6b"))["code"] == "conflict"
+
+
+async def test_hint_and_tap_ask_no_database_for_a_game_in_memory(world: World) -> None:
+    caller, view = await started(world)
+    world.journal.is_away = True
+    await caller.ok("game.hint", game=view["game"])
+    await caller.ok("game.tap", game=view["game"], from_="6")
+    assert (await caller.error("game.open", game=view["game"]))["code"] == "internal"

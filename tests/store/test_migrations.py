@@ -145,11 +145,13 @@ async def test_revision_goes_up_down_and_up_with_rows_in_place(
         await run(empty_url, *ROWS[earlier])
     before = await look(empty_url, rows)
     await upgrade(empty_url, revision)
+    upgraded = await look(empty_url, rows)
     await downgrade(empty_url, earlier or "base")
     assert await look(empty_url, rows) == before
     await upgrade(empty_url, revision)
+    assert await look(empty_url, rows) == upgraded
     for table, kept in before.items():
-        assert len((await look(empty_url, rows))[table]) == len(kept)
+        assert len(upgraded[table]) == len(kept)
     await run(empty_url, *([] if earlier else ROWS[revision]))
 
 

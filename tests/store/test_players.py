@@ -98,9 +98,8 @@ async def test_handle_of_a_deleted_player_is_told_to_be_none(journal: Journal) -
     assert await journal.handles_since(NOW + 1) == {}
 
 
-async def test_what_leaves_the_handle_is_no_change_of_it(journal: Journal) -> None:
+async def test_what_was_refused_is_no_change(journal: Journal) -> None:
     await journal.create_player(OTHER, "bo", "token of bo")
-    await journal.set_token(PLAYER.id, "new token")
     with pytest.raises(HandleTaken):
         await journal.rename_player(PLAYER.id, "Bo", "bo", NOW)
     assert await journal.handles_since(0) == {}
@@ -109,15 +108,23 @@ async def test_what_leaves_the_handle_is_no_change_of_it(journal: Journal) -> No
 # -- Another token ---------------------------------------------------------------------------------
 
 
+async def test_other_token_is_told_by_its_hash_from_its_time_on(journal: Journal) -> None:
+    await journal.set_token(PLAYER.id, "new token", NOW)
+    assert await journal.tokens_since(NOW) == {PLAYER.id: "new token"}
+    assert await journal.tokens_since(NOW + 1) == {}
+    await journal.delete_player(PLAYER.id, NOW + 5)
+    assert await journal.tokens_since(NOW + 5) == {PLAYER.id: None}
+
+
 async def test_old_token_finds_nobody(store: Store) -> None:
-    await store.set_token(PLAYER.id, "new token")
+    await store.set_token(PLAYER.id, "new token", 1)
     assert await store.player_by_token("new token") == PLAYER
     assert await store.player_by_token(TOKEN) is None
 
 
 async def test_nobody_gets_no_token(store: Store) -> None:
     with pytest.raises(Missing):
-        await store.set_token("p9", "new token")
+        await store.set_token("p9", "new token", 1)
     assert await store.player_by_token("new token") is None
 
 
@@ -149,7 +156,7 @@ async def test_deleted_player_stays_deleted(store: Store) -> None:
     await store.delete_player(PLAYER.id, NOW)
     await store.delete_player("p9", NOW)
     with pytest.raises(Missing):
-        await store.set_token(PLAYER.id, "new token")
+        await store.set_token(PLAYER.id, "new token", 1)
     with pytest.raises(Missing):
         await store.rename_player(PLAYER.id, "Annie", KEY, NOW)
     assert await store.player(PLAYER.id) is None

@@ -94,7 +94,7 @@ async def test_each_write_is_told_of_its_own_fate(store: Store) -> None:
             append(store, "g99", LINE[0]),
             append(store, "g02", LINE[0]),
             store.create_player(OTHER, "annie", "token of bo"),
-            store.set_token("p9", "token"),
+            store.set_token("p9", "token", 1),
             store.create_game(a_game("g3")),
             return_exceptions=True,
         )
@@ -193,7 +193,7 @@ async def test_observer_hears_of_each_commit_what_was_written(
     fates = await asyncio.gather(
         append(observed, "g01", LINE[1]),
         append(observed, "g01", LINE[1]),
-        observed.set_token("p9", "token"),
+        observed.set_token("p9", "token", 1),
         return_exceptions=True,
     )
     assert [type(fate) for fate in fates] == [type(None), SeqTaken, Missing]
