@@ -23,7 +23,7 @@ WAIT_MS = 60_000
 # Below a number that is there, this many may be those of runs that are still being committed.
 MOST_GAPS = 5_000
 
-_LOAD_ROWS = 2_000
+_LOAD_ROWS = 500  # to read so many holds up others for some 8 ms
 _TAIL_ROWS = 500
 _ROWS_AT_ONCE = 200  # some 3 ms; then others have their turn
 

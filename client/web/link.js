@@ -7,7 +7,6 @@ export const BROKEN = 1006;
 
 /** A request was refused, or its answer got lost: `code` says which, as docs/protocol.md has it. */
 export class WireError extends Error {
-/** A request was refused, or its answer got lost: `code` says which, as in the protocol. */
   constructor({ code, message, context, retry_after_ms: retryAfterMs }) {
     super(message ?? code);
     this.name = "WireError";

@@ -1,0 +1,32 @@
+"""What the tests of the page in Chromium share."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.running import RunningServer
+
+from .browser import Visitors, chromium, day_server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a module; without one they fail."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """One server for all tests of a module, whose players are others in every test."""
+    with day_server(tmp_path_factory.mktemp("day")) as server:
+        yield server
+
+
+@pytest.fixture
+def visitors(browser: Browser, day: RunningServer) -> Iterator[Visitors]:
+    """Those who come to the server's page; in the end nothing may have been complained of."""
+    visitors = Visitors(browser, day)
+    yield visitors
+    visitors.go()
