@@ -10,7 +10,8 @@ from cellmates.daily import DAY_MS, GRACE_MS, opens_at
 from server.keeper import LATEST_COMMIT_MS
 from tests.e2e.running import RunningServer
 
-from .browser import DAY, Visitors, day_server
+from .browser import Visitors, day_server
+from .seat import DAY
 
 
 @pytest.fixture
