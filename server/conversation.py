@@ -1,25 +1,17 @@
 """Conversations: one for each connection; together they are the application behind the gateway."""
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
+from cellmates.protocol import REQUESTS as EXCHANGES
 from cellmates.protocol import (
-    CLIENT_FRAME_BYTES,
-    BoardChanged,
     CloseCode,
     Draining,
     Encoding,
     ErrorCode,
     EventBody,
-    GameEvent,
-    GameExpired,
-    GameHint,
-    Hello,
-    Limits,
-    PlayerCreate,
     ProtocolError,
     Request,
     decode_request,
@@ -27,19 +19,18 @@ from cellmates.protocol import (
     encode_event,
     encode_reply,
 )
-from cellmates.protocol import REQUESTS as EXCHANGES
 
 from .address import group_of
 from .clock import Clock
 from .daily_handlers import BoardKey
-from .handlers import Audience, Handlers, Talker
+from .hall import Hall
+from .handlers import Handlers
 from .journal import PlayerRecord
 from .metrics import OK, Metrics
 from .players import token_hash
+from .rates import REQUESTS, Rates
 from .refusals import Error, error_of
-from .session import MOVES, Bucket, Buckets, NotNow, Rate, State, check
-
-Key = TypeVar("Key")
+from .session import MOVES, Bucket, NotNow, Rate, State, check
 
 _NAMES = {exchange.request: name for name, exchange in EXCHANGES.items()}
 
@@ -48,14 +39,8 @@ _log = logging.getLogger(__name__)
 BAD_FRAMES_ALLOWED = 2
 WARNINGS = Rate(50, 1)  # who is told to slow down more often does not listen
 HELLO_S = 5.0
-HEARTBEAT_S = 20
-REQUESTS = Rate(40, 20)
 APART_MS = 2  # a handshake and a greeting take about a millisecond
 MOST_SPREAD_MS = 20_000
-MOVES_PER_S = 100
-HINTS = Rate(30, 5)  # each takes some 15 ms, so they are counted by network
-GREETINGS = Rate(2_000, 200)  # after a restart a whole club comes back from one address
-NEW_PLAYERS = Rate(20, 1 / 60)
 
 
 class Peer(Protocol):
@@ -84,154 +69,6 @@ class Timer(Protocol):
 
     def cancel(self) -> None:
         """Do not call back."""
-
-
-class Watched(Protocol):
-    """The boards, as the hall sees them."""
-
-    def watch(self, challenge: str, board: str, kind: str) -> None:
-        """One more watches a board."""
-
-    def unwatch(self, challenge: str, board: str, kind: str) -> None:
-        """One less does."""
-
-    def renamed(self, player: str, handle: str | None) -> None:
-        """A player has another handle, or with None is deleted."""
-
-
-class Hall(Audience):
-    """Who is connected, who is whom, and who follows which game."""
-
-    def __init__(self, boards: "Watched") -> None:
-        """``boards`` learns which boards are watched."""
-        self._boards = boards
-        self.conversations: set[Conversation] = set()
-        self._of_player: defaultdict[str, set[Conversation]] = defaultdict(set)
-        self._of_game: defaultdict[str, set[Conversation]] = defaultdict(set)
-        self._of_board: defaultdict[BoardKey, set[Conversation]] = defaultdict(set)
-
-    @property
-    def watchers(self) -> int:
-        """Number of boards that are watched, each counted by connection."""
-        return sum(len(watching) for watching in self._of_board.values())
-
-    def enter(self, conversation: "Conversation") -> None:
-        """A connection is there."""
-        self.conversations.add(conversation)
-
-    def leave(self, conversation: "Conversation") -> None:
-        """A connection is gone, and all that it followed."""
-        self.conversations.discard(conversation)
-        self.identify(conversation, None)
-        for board in tuple(conversation.watched):
-            self.unwatch(conversation, board)
-
-    def identify(self, conversation: "Conversation", player: PlayerRecord | None) -> None:
-        """A connection is another player's now, or nobody's: what it followed is forgotten."""
-        if conversation.player is not None:
-            _remove(self._of_player, conversation.player.id, conversation)
-        for game in conversation.followed:
-            _remove(self._of_game, game, conversation)
-        conversation.followed.clear()
-        conversation.player = player
-        if player is not None:
-            self._of_player[player.id].add(conversation)
-
-    def follow(self, conversation: "Conversation", game: str) -> None:
-        """A connection wants to know what others do in a game."""
-        conversation.followed.add(game)
-        self._of_game[game].add(conversation)
-
-    def tell(self, game: str, event: GameEvent, *, but: Talker) -> None:
-        """Send an event to the connections that follow a game."""
-        for conversation in self._of_game.get(game, ()):
-            if conversation is not but:
-                conversation.say(event)
-
-    def expired(self, game: str, event: GameExpired) -> None:
-        """Send those who follow a game that its time is over."""
-        for conversation in self._of_game.get(game, ()):
-            conversation.say(event)
-
-    def watch(self, conversation: "Conversation", board: BoardKey) -> None:
-        """A connection wants to know when a board changes."""
-        if board not in conversation.watched:
-            conversation.watched.add(board)
-            self._of_board[board].add(conversation)
-            self._boards.watch(*board)
-
-    def unwatch(self, conversation: "Conversation", board: BoardKey) -> None:
-        """It wants to know no longer."""
-        if board in conversation.watched:
-            conversation.watched.discard(board)
-            _remove(self._of_board, board, conversation)
-            self._boards.unwatch(*board)
-
-    def board_changed(self, board: BoardKey, event: BoardChanged) -> None:
-        """Send those who watch a board what its top is now."""
-        for conversation in self._of_board.get(board, ()):
-            conversation.say(event)
-
-    def renamed(self, player: PlayerRecord) -> None:
-        """Tell a player's connections, and the boards, what the player is called now."""
-        self._boards.renamed(player.id, player.handle)
-        for conversation in self._of_player.get(player.id, ()):
-            conversation.player = player
-
-    def deleted(self, player: PlayerRecord) -> None:
-        """Tell the boards that a player has no handle any more."""
-        self._boards.renamed(player.id, None)
-
-    def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
-        """Close a player's connections: the token that they came with works no longer."""
-        for conversation in tuple(self._of_player.get(player.id, ())):
-            if conversation is not but:
-                conversation.close(CloseCode.BAD_TOKEN, "this token works no longer")
-
-    def check_tokens(self, hashes: Mapping[str, str | None]) -> None:
-        """Close the connections of players who have other tokens now than those they came with.
-
-        ``hashes`` are those of the tokens by player; None where there is none any more.
-        """
-        for player, digest in hashes.items():
-            for conversation in tuple(self._of_player.get(player, ())):
-                if conversation.token_hash != digest:
-                    conversation.close(CloseCode.BAD_TOKEN, "this token works no longer")
-
-
-class Rates:
-    """How often who may say what; the buckets that outlive a connection."""
-
-    def __init__(self, moves_per_s: int = MOVES_PER_S) -> None:
-        self.moves = Rate(2 * moves_per_s, moves_per_s)
-        self._greetings = Buckets(GREETINGS)
-        self._new_players = Buckets(NEW_PLAYERS)
-        self._hints = Buckets(HINTS)
-        self._players = Buckets(Rate(4 * moves_per_s, 2 * moves_per_s))
-
-    @property
-    def limits(self) -> Limits:
-        """What a greeting tells of them."""
-        return Limits(
-            frame_bytes=CLIENT_FRAME_BYTES,
-            requests_burst=REQUESTS.burst,
-            requests_per_s=int(REQUESTS.per_s),
-            heartbeat_s=HEARTBEAT_S,
-            moves_burst=self.moves.burst,
-            moves_per_s=int(self.moves.per_s),
-        )
-
-    def wait_ms(self, address: str, player: PlayerRecord | None, message: type, now: int) -> int:
-        """Milliseconds to wait before a message may be said; 0 when it may be now."""
-        if message is Hello:
-            return self._greetings.take(address, now)
-        if message is PlayerCreate:
-            return self._new_players.take(address, now)
-        if message is GameHint:
-            return self._hints.take(address, now)
-        if player is not None:
-            return self._players.take(player.id, now)
-        return 0
 
 
 class Conversation:
@@ -437,9 +274,3 @@ class Application:
 
 def _slow_down(key: str, wait_ms: int) -> Error:
     return Error(ErrorCode.RATE_LIMITED, f"slow down: too many {key}", {"key": key}, wait_ms)
-
-
-def _remove(index: defaultdict[Key, set[Conversation]], key: Key, gone: Conversation) -> None:
-    index[key].discard(gone)
-    if not index[key]:
-        del index[key]

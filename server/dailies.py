@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cellmates.daily import day_of, opens_at
-from cellmates.engine import RULESETS, Deal, Ruleset
+from cellmates.engine import RULESETS, Deal, Ruleset, Status
 
 from .clock import Clock
 from .journal import ChallengeRecord, GameRecord, Journal, PlayerRecord, Told
 from .vault import Vault
-
-PLAYING = "playing"
 
 
 class NoSuchChallenge(Exception):
@@ -127,7 +125,7 @@ class Dailies:
 
     def _as_seen(self, record: ChallengeRecord, attempt: GameRecord | None) -> Seen:
         told = record.told
-        if told is None and attempt is not None and attempt.summary.status != PLAYING:
+        if told is None and attempt is not None and attempt.summary.status != Status.PLAYING:
             told = self._secrets(record)
         return Seen(record, attempt, told)
 

@@ -2,9 +2,9 @@
 
 import logging
 
-from .background import Sleep
+from .background import Outage, Sleep
 from .clock import Clock
-from .conversation import Hall
+from .hall import Hall
 from .journal import Journal, StorageError
 
 LOOK_S = 1.0
@@ -23,7 +23,7 @@ class Doorkeeper:
         self._clock = clock
         self._hall = hall
         self._looked_ms = clock.now_ms()
-        self._has_failed = False
+        self._outage = Outage(_log, "tokens cannot be looked at")
 
     async def run(self, sleep: Sleep) -> None:
         """Look again and again, for ever; a database that is away is said once."""
@@ -37,10 +37,8 @@ class Doorkeeper:
         try:
             hashes = await self._journal.tokens_since(min(self._looked_ms, now) - OVERLAP_MS)
         except StorageError as error:
-            if not self._has_failed:
-                _log.warning("tokens cannot be looked at", extra={"why": str(error)})
-            self._has_failed = True
+            self._outage.note(error)
             return
-        self._has_failed = False
+        self._outage.note(None)
         self._looked_ms = now
         self._hall.check_tokens(hashes)

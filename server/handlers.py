@@ -1,6 +1,7 @@
 """Message, act, answer. What is refused is raised, and ``refusals`` tells what to answer then."""
 
 import re
+from collections.abc import Mapping
 from typing import Protocol, assert_never
 
 from msgspec import UNSET
@@ -71,7 +72,7 @@ from .dailies import Dailies, NotYet
 from .daily_handlers import BoardKey, DailyHandlers, Watcher
 from .games import UNFINISHED, Games, NoSuchGame
 from .journal import GameRecord, Journal, PlayerRecord
-from .players import Players
+from .players import Players, token_hash
 from .refusals import Refused
 
 PlayersOwn = (
@@ -129,7 +130,7 @@ class Guest:
 class Audience(Protocol):
     """All other connections, as handlers see them."""
 
-    def tell(self, game: str, event: GameEvent, *, but: Talker) -> None:
+    def tell(self, game: str, event: GameEvent, *, but: Talker | None = None) -> None:
         """Send an event to the connections that follow a game."""
 
     def renamed(self, player: PlayerRecord) -> None:
@@ -138,8 +139,8 @@ class Audience(Protocol):
     def deleted(self, player: PlayerRecord) -> None:
         """Tell the boards that a player is gone."""
 
-    def hang_up(self, player: PlayerRecord, *, but: Talker) -> None:
-        """Close a player's connections: the token that they came with works no longer."""
+    def check_tokens(self, hashes: Mapping[str, str | None]) -> None:
+        """Close the connections of players who have other tokens now than those they came with."""
 
 
 class Handlers:
@@ -204,13 +205,13 @@ class Handlers:
             case PlayerToken():
                 token = await self._players.rotate(player)
                 talker.hold(token)
-                self._audience.hang_up(player, but=talker)
+                self._audience.check_tokens({player.id: token_hash(token)})
                 return TokenReply(token)
             case PlayerDelete():
                 await self._players.delete(player, message.confirm)
                 talker.become(None, None)
                 self._audience.deleted(player)
-                self._audience.hang_up(player, but=talker)
+                self._audience.check_tokens({player.id: None})
                 return Done()
             case DailyStart():
                 return await self._daily.start(talker, player, message)

@@ -8,12 +8,13 @@ from cellmates.protocol import GameExpired
 from . import views
 from .boards import Page
 from .clock import Clock
-from .conversation import Application, Hall, Rates
+from .conversation import Application
 from .dailies import Dailies
 from .daily_handlers import DailyHandlers
 from .doorkeeper import Doorkeeper
 from .game import EXPIRED, LiveGame
 from .games import MOST_LIVE, MOST_UNFINISHED, Games
+from .hall import Hall
 from .handlers import Handlers
 from .journal import Journal
 from .keeper import Keeper
@@ -21,6 +22,7 @@ from .live_boards import LiveBoards
 from .metrics import Metrics
 from .planner import Planner, Solve
 from .players import Players
+from .rates import Rates
 from .vault import Vault
 
 
@@ -99,7 +101,7 @@ class House:
         if live.status == EXPIRED:
             game = live.record.id
             self.metrics.expired(1)
-            self.hall.expired(game, GameExpired(game, live.summary.elapsed_ms))
+            self.hall.tell(game, GameExpired(game, live.summary.elapsed_ms))
 
     def _board_changed(self, challenge: str, board: str, kind: str, page: Page) -> None:
         key = challenge, board, kind

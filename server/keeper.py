@@ -8,7 +8,7 @@ import logging
 
 from cellmates.daily import deadline_of
 
-from .background import Sleep
+from .background import Outage, Sleep
 from .clock import Clock
 from .games import Games
 from .journal import ChallengeRecord, Journal, StorageError
@@ -34,7 +34,7 @@ class Keeper:
         self._vault = vault
         self._games = games
         self._metrics = metrics
-        self._has_failed = False
+        self._outage = Outage(_log, "a day cannot be closed")
 
     async def run(self, sleep: Sleep) -> None:
         """Look again and again, for ever; what fails is logged and tried again."""
@@ -50,9 +50,7 @@ class Keeper:
                 error = await self._close(record) or error
         except StorageError as raised:
             error = raised
-        if error is not None and not self._has_failed:  # said once, not each second
-            _log.error("a day cannot be closed", extra={"why": str(error)})
-        self._has_failed = error is not None
+        self._outage.note(error)
 
     async def _close(self, record: ChallengeRecord) -> WrongKey | None:
         """End attempts and tell, where it is time; return why it cannot be told."""

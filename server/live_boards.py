@@ -7,9 +7,10 @@ runs by number. Nothing is decided here: what leaves memory is read again when i
 import asyncio
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .background import Outage, Sleep
 from .boards import Boards, Page
 from .clock import Clock
 from .journal import ChallengeRecord, Journal, Run, StorageError
@@ -111,7 +112,7 @@ class LiveBoards:
         self._renames_ms = 0
         self._recorded = 0
         self._looked = 0
-        self._is_away = False
+        self._outage = Outage(_log, "boards cannot be read")
 
     @property
     def loaded(self) -> int:
@@ -190,7 +191,7 @@ class LiveBoards:
 
     # -- Following ---------------------------------------------------------------------------------
 
-    async def follow(self, sleep: Callable[[float], Awaitable[None]]) -> None:
+    async def follow(self, sleep: Sleep) -> None:
         """Keep all boards true and tell of watched ones, for ever."""
         while True:
             await self.look()
@@ -206,7 +207,7 @@ class LiveBoards:
             await self._load_watched()
             await self.catch_up()
         except StorageError as error:
-            self._lost(error)
+            self._outage.note(error)
         self._tell()
 
     async def catch_up(self) -> None:
@@ -231,7 +232,8 @@ class LiveBoards:
         await self._look_for_runs(self._tail)
         await self._look_for_handles()
         self._looked = recorded
-        self._is_away = self._is_away and bool(self._unloaded())
+        if not self._unloaded():
+            self._outage.note(None)
 
     async def _look_for_runs(self, tail: _Tail) -> None:
         asked_ms = self._clock.monotonic_ms()
@@ -271,11 +273,6 @@ class LiveBoards:
                 watch.known, watch.told_ms = top, now_ms
                 self._changed(challenge, board, kind, top)
 
-    def _lost(self, error: StorageError) -> None:
-        if not self._is_away:
-            self._is_away = True
-            _log.warning("boards cannot be read", extra={"why": str(error)})
-
     # -- Loading -----------------------------------------------------------------------------------
 
     async def _load_watched(self) -> None:
@@ -309,7 +306,7 @@ class LiveBoards:
         try:
             boards = await self._read(challenge)
         except StorageError as error:
-            self._lost(error)
+            self._outage.note(error)
             return error
         finally:
             del self._loads[challenge.id]

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from secrets import token_bytes
 
 from cellmates.daily import BadDay, opens_at
 
@@ -11,9 +11,10 @@ from .config import BadSetting, Settings
 from .journal import ChallengeRecord, Run
 from .keys import secret_key
 from .metrics import Metrics
-from .planner import Step
-from .serving import house_of
-from .store import Store, check, upgrade
+from .planner import Planner, Step
+from .serving import opened
+from .solving import plan_apart
+from .store import Store
 from .timing import timing_of
 from .vault import Vault
 
@@ -32,9 +33,11 @@ async def plan(settings: Settings, clock: Clock, days: int) -> None:
         WrongKey: a challenge was sealed under another key.
     """
     vault = Vault(secret_key(settings))
-    async with _open(settings) as store:
-        planner = house_of(settings, store, clock, vault, Metrics()).planner
-        planned = await planner.plan(days, _Progress())
+    async with opened(settings) as store:
+        planner = Planner(
+            store, clock, vault, solve=plan_apart, draw_seed=token_bytes, metrics=Metrics()
+        )
+        planned = await planner.plan(days, _tell)
     _say(f"{planned} challenges planned; all are there until {planner.planned_until}")
 
 
@@ -49,7 +52,7 @@ async def show_timing(settings: Settings, day: str, *, everything: bool) -> None
         opens_at(day)
     except BadDay as error:
         raise BadSetting(str(error)) from None
-    async with _open(settings) as store:
+    async with opened(settings) as store:
         for challenge in await store.challenges_of(day):
             async for run in _runs(store, challenge):
                 times = [entry.at_ms for entry in await store.entries(run.game)]
@@ -63,18 +66,6 @@ async def show_timing(settings: Settings, day: str, *, everything: bool) -> None
                 )
 
 
-@asynccontextmanager
-async def _open(settings: Settings) -> AsyncIterator[Store]:
-    if settings.is_sqlite:
-        await upgrade(settings.database_url)
-    await check(settings.database_url)
-    store = await Store.open(settings.database_url)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
 async def _runs(store: Store, challenge: ChallengeRecord) -> AsyncIterator[Run]:
     """The people's first attempts at a challenge that have ended."""
     after = None
@@ -85,16 +76,13 @@ async def _runs(store: Store, challenge: ChallengeRecord) -> AsyncIterator[Run]:
         after = page[-1]
 
 
-class _Progress:
-    """Says on standard error what is looked at; on a terminal in one line."""
-
-    def __call__(self, step: Step) -> None:
-        is_terminal = sys.stderr.isatty()
-        if step.candidate is None:
-            _say(f"{step.challenge} is planned")
-        elif is_terminal:
-            sys.stderr.write(f"\r\x1b[K{step.challenge}: candidate {step.candidate} ")
-            sys.stderr.flush()
+def _tell(step: Step) -> None:
+    """Say what is planned, and on a terminal what is looked at."""
+    if step.candidate is None:
+        _say(f"{step.challenge} is planned")
+    elif sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{step.challenge}: candidate {step.candidate} ")
+        sys.stderr.flush()
 
 
 def _say(line: str) -> None:

@@ -4,7 +4,8 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from secrets import randbelow, token_bytes, token_urlsafe
 
 from cellmates import __version__
@@ -14,13 +15,13 @@ from .api import Api
 from .background import Sleep, keep_going
 from .clock import Clock
 from .config import Settings
-from .conversation import Rates
 from .gateway import Gateway, GatewaySettings, Readiness, standard_pages
 from .handlers import Guest
 from .house import Chance, House
 from .journal import StorageError
 from .keys import secret_key
 from .metrics import Metrics, measure_loop_lag
+from .rates import Rates
 from .refusals import error_of
 from .solving import plan_apart
 from .store import Store, check, upgrade
@@ -43,32 +44,32 @@ async def serve(settings: Settings, clock: Clock) -> None:
         StorageError: the database is away.
         OSError: the address cannot be listened on.
     """
-    vault = Vault(secret_key(settings))
+    vault, metrics = Vault(secret_key(settings)), Metrics()
+    async with opened(settings, metrics.commit) as store:
+        await Service(settings, store, clock, vault, metrics).run(_signals())
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings, observe: Callable[[int, float], None] | None = None
+) -> AsyncIterator[Store]:
+    """The database with this version's tables; on SQLite they are brought up to it.
+
+    ``observe`` is told of each commit, as by ``Store.open``.
+
+    Raises:
+        BadDatabase: the URL names no database that can be used.
+        WrongSchema: the tables are not those of this version.
+        StorageError: the database is away.
+    """
     if settings.is_sqlite:
         await upgrade(settings.database_url)
     await check(settings.database_url)
-    metrics = Metrics()
-    store = await Store.open(settings.database_url, observe=metrics.commit)
+    store = await Store.open(settings.database_url, observe=observe)
     try:
-        await Service(settings, store, clock, vault, metrics).run(_signals())
+        yield store
     finally:
         await store.close()
-
-
-def house_of(
-    settings: Settings, store: Store, clock: Clock, vault: Vault, metrics: Metrics
-) -> House:
-    """The rooms over a real database, with the system's chance and a solver of their own."""
-    return House(
-        store,
-        clock,
-        vault,
-        chance=Chance(_new_id, _new_token, randbelow, token_bytes),
-        solve=plan_apart,
-        timer=time.perf_counter,
-        metrics=metrics,
-        rates=Rates(settings.moves_per_s),
-    )
 
 
 class Service:
@@ -80,7 +81,16 @@ class Service:
         self._settings = settings
         self._store = store
         self._metrics = metrics
-        self._house = house = house_of(settings, store, clock, vault, metrics)
+        self._house = house = House(
+            store,
+            clock,
+            vault,
+            chance=Chance(_new_id, _new_token, randbelow, token_bytes),
+            solve=plan_apart,
+            timer=time.perf_counter,
+            metrics=metrics,
+            rates=Rates(settings.moves_per_s),
+        )
         self._gateway = Gateway(
             house.application,
             standard_pages(

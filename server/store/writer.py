@@ -16,6 +16,7 @@ from sqlalchemy import Executable
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from ..background import Outage
 from ..journal import StorageError
 from .engine import asking
 
@@ -88,7 +89,7 @@ class Writer:
         self._waiting: deque[Write] = deque()
         self._wake = asyncio.Event()
         self._closing = False
-        self._has_failed = False
+        self._outage = Outage(_log, "the database takes no writes")
         self._clock = asyncio.get_running_loop().time
         self._task = asyncio.create_task(self._run(), name="journal writer")
 
@@ -138,9 +139,9 @@ class Writer:
         error: Exception = StorageError("the writer was stopped")
         try:
             await self._commit(batch)
-            self._tell(None)
+            self._outage.note(None)
         except StorageError as raised:
-            self._tell(raised)
+            self._outage.note(raised)
             error = raised
         except Exception as raised:  # noqa: BLE001 - it is raised again, where the write was asked for
             error = raised
@@ -148,14 +149,6 @@ class Writer:
             _fail(batch, error)
             for _ in batch:
                 self._room.release()
-
-    def _tell(self, error: StorageError | None) -> None:
-        """Log that writing fails, or works again; once, not for each batch."""
-        if error is not None and not self._has_failed:
-            _log.error("the database takes no writes", extra={"why": str(error)})
-        elif error is None and self._has_failed:
-            _log.info("the database takes writes again")
-        self._has_failed = error is not None
 
     async def _commit(self, batch: list[Write], *, sift: bool = False) -> None:
         """Commit a batch in one transaction, or in more where a row of it breaks a constraint.

@@ -29,12 +29,13 @@ from cellmates.daily import DAILIES, DAY_MS, GRACE_MS, challenge_id, day_of, ope
 from cellmates.engine import RULESETS, Act, Action, Deal, Game, LegalMoves, parse_action
 from cellmates.protocol import Encoding
 from server.boards import Boards
-from server.conversation import Conversation, Rates
+from server.conversation import Conversation
 from server.game import LiveGame
 from server.house import Chance, House
 from server.journal import GameRecord, Run
 from server.keeper import LATEST_COMMIT_MS
 from server.metrics import Metrics
+from server.rates import Rates
 from server.store import Store, upgrade
 from server.vault import Vault
 from tests.server.world import KEY, plan_at_once

@@ -4,13 +4,8 @@ import json
 
 import pytest
 
-from server.conversation import (
-    APART_MS,
-    GREETINGS,
-    MOVES_PER_S,
-    REQUESTS,
-    WARNINGS,
-)
+from server.conversation import APART_MS, WARNINGS
+from server.rates import GREETINGS, MOVES_PER_S, REQUESTS
 
 from .world import FakePeer, World, started
 

@@ -276,7 +276,7 @@ async def test_outage_is_logged_once_and_following_goes_on(
     )
     assert len(world.told) == 1
     assert warnings(caplog) == 2
-    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+    assert {record.levelno for record in caplog.records} == {logging.ERROR}
 
 
 async def test_load_that_fails_over_and_over_is_logged_once(

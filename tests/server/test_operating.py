@@ -31,7 +31,7 @@ def setting(monkeypatch: pytest.MonkeyPatch, database_url: str) -> Iterator[None
     monkeypatch.setenv("CELLMATES_DATABASE_URL", database_url)
     monkeypatch.setenv("CELLMATES_SECRET_KEY", KEY)
     monkeypatch.setattr(commands, "system_clock", lambda: CLOCK)
-    monkeypatch.setattr("server.serving.plan_apart", plan_at_once)
+    monkeypatch.setattr("server.operating.plan_apart", plan_at_once)
     main(["db", "upgrade"])
     yield
     root.handlers, root.level, of_others = before
@@ -73,7 +73,7 @@ def test_plan_that_fails_says_why_and_ends_with_one(
     async def broken(*_: object) -> object:
         raise SolverFailed("the solver ended with status 1 and no answer")
 
-    monkeypatch.setattr("server.serving.plan_apart", broken)
+    monkeypatch.setattr("server.operating.plan_apart", broken)
     assert main(["plan", "--days", "1"]) == 1
     assert "the solver ended" in capsys.readouterr().err
 

@@ -11,10 +11,11 @@ from cellmates.daily import Planned
 from cellmates.engine import RULESETS, Deal, Ruleset
 from cellmates.protocol import Encoding
 from cellmates.solver import solve
-from server.conversation import Conversation, Rates
+from server.conversation import Conversation
 from server.house import Chance, House
 from server.metrics import Metrics
 from server.planner import Solve
+from server.rates import Rates
 from server.vault import Vault
 
 from .memory import ManualClock, MemoryJournal
