@@ -20,7 +20,7 @@ from benchmarks.report import figure, judged, machine, progress, table
 from cellmates.daily import FIRST, Figures
 from cellmates.engine import PACK
 from server.boards import Boards
-from server.journal import Run
+from server.records import Run
 
 RUNS = 1_000_000
 ROUNDS = 5

@@ -26,8 +26,8 @@ from websockets.typing import Subprotocol
 
 from cellmates.engine import RULESETS, Deal, Game
 from server.game import hash_at_start, summary_of
-from server.journal import Entry, GameRecord, PlayerRecord
 from server.players import token_hash
+from server.records import Entry, GameRecord, PlayerRecord
 from server.store import Store, upgrade
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from sortedcontainers import SortedList
 from cellmates.daily import BOARDS, FIRST, MOVES, Figures, counts, order_of
 from cellmates.engine import PACK
 
-from .journal import Run
+from .records import Run
 
 KINDS = ("human", "bot")
 

@@ -25,10 +25,10 @@ from .clock import Clock
 from .daily_handlers import BoardKey
 from .hall import Hall
 from .handlers import Handlers
-from .journal import PlayerRecord
 from .metrics import OK, Metrics
 from .players import token_hash
 from .rates import REQUESTS, Rates
+from .records import PlayerRecord
 from .refusals import Error, error_of
 from .session import MOVES, Bucket, NotNow, Rate, State, check
 

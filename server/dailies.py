@@ -7,7 +7,8 @@ from cellmates.daily import day_of, opens_at
 from cellmates.engine import RULESETS, Deal, Ruleset, Status
 
 from .clock import Clock
-from .journal import ChallengeRecord, GameRecord, Journal, PlayerRecord, Told
+from .journal import Journal
+from .records import ChallengeRecord, GameRecord, PlayerRecord, Told
 from .vault import Vault
 
 

@@ -22,8 +22,9 @@ from . import views
 from .dailies import Dailies
 from .game import RANKED, LiveGame
 from .games import Games
-from .journal import Attempt, GameTaken, PlayerRecord
+from .journal import GameTaken
 from .live_boards import LiveBoards
+from .records import Attempt, PlayerRecord
 from .refusals import Refused
 
 BoardKey: TypeAlias = tuple[str, str, str]

@@ -19,7 +19,7 @@ from cellmates.engine import (
     parse_action,
 )
 
-from .journal import Attempt, Entry, GameRecord, Summary
+from .records import Attempt, Entry, GameRecord, Summary
 
 EXPIRED = "expired"
 RANKED = 1  # the number of the attempt that counts on the board of first attempts

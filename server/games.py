@@ -14,7 +14,8 @@ from cellmates.engine import LAST_RANDOM, Action, Autoplay, Deal, Game, Ruleset
 
 from .clock import Clock
 from .game import RANKED, BrokenGame, Decision, LiveGame, Made, hash_at_start, summary_of
-from .journal import Attempt, GameRecord, Journal, PlayerRecord, SeqTaken
+from .journal import Journal, SeqTaken
+from .records import Attempt, GameRecord, PlayerRecord
 
 UNFINISHED = "playing"
 IMPOSSIBLE = 11_982  # the one deal of the classic 32 000 that FreeCell cannot be won with

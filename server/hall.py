@@ -8,7 +8,7 @@ from cellmates.protocol import BoardChanged, CloseCode, EventBody, GameEvent, Ga
 
 from .daily_handlers import BoardKey
 from .handlers import Audience, Talker
-from .journal import PlayerRecord
+from .records import PlayerRecord
 
 Key = TypeVar("Key")
 

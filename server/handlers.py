@@ -71,8 +71,9 @@ from .clock import Clock
 from .dailies import Dailies, NotYet
 from .daily_handlers import BoardKey, DailyHandlers, Watcher
 from .games import UNFINISHED, Games, NoSuchGame
-from .journal import GameRecord, Journal, PlayerRecord
+from .journal import Journal
 from .players import Players, token_hash
+from .records import GameRecord, PlayerRecord
 from .refusals import Refused
 
 PlayersOwn = (

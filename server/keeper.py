@@ -11,8 +11,9 @@ from cellmates.daily import deadline_of
 from .background import Outage, Sleep
 from .clock import Clock
 from .games import Games
-from .journal import ChallengeRecord, Journal, StorageError
+from .journal import Journal, StorageError
 from .metrics import Metrics
+from .records import ChallengeRecord
 from .vault import Vault, WrongKey
 
 LOOK_S = 1.0

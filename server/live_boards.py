@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from .background import Outage, Sleep
 from .boards import Boards, Page
 from .clock import Clock
-from .journal import ChallengeRecord, Journal, Run, StorageError
+from .journal import Journal, StorageError
+from .records import ChallengeRecord, Run
 
 TOP = 10
 MOST = 64  # a million runs take half a gigabyte, a thousand half a megabyte

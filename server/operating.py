@@ -8,10 +8,10 @@ from cellmates.daily import BadDay, opens_at
 
 from .clock import Clock
 from .config import BadSetting, Settings
-from .journal import ChallengeRecord, Run
 from .keys import secret_key
 from .metrics import Metrics
 from .planner import Planner, Step
+from .records import ChallengeRecord, Run
 from .serving import opened
 from .solving import plan_apart
 from .store import Store

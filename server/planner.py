@@ -26,8 +26,9 @@ from cellmates.engine import RULESETS, Ruleset
 
 from .background import Sleep
 from .clock import Clock
-from .journal import ChallengeRecord, ChallengeTaken, Journal, StorageError, Told
+from .journal import ChallengeTaken, Journal, StorageError
 from .metrics import Metrics
+from .records import ChallengeRecord, Told
 from .solving import SolverFailed
 from .vault import Vault, WrongKey
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 from .clock import Clock
-from .journal import Journal, PlayerRecord, Result
+from .journal import Journal
+from .records import PlayerRecord, Result
 
 DELETED_PLAYER = "deleted player"
 _HANDLE = re.compile(r"[A-Za-z0-9_-]{3,20}")

@@ -2,7 +2,7 @@
 
 from cellmates.protocol import CLIENT_FRAME_BYTES, GameHint, Hello, Limits, PlayerCreate
 
-from .journal import PlayerRecord
+from .records import PlayerRecord
 from .session import Buckets, Rate
 
 HEARTBEAT_S = 20

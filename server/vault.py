@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from cryptography.fernet import Fernet, InvalidToken
 
-from .journal import Told
+from .records import Told
 
 # What is sealed is filled up to a multiple of this, so that its length tells nothing either.
 _BLOCK_BYTES = 4096

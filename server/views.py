@@ -30,11 +30,11 @@ from cellmates.protocol.limits import Autoplay, Board, Kind, Status
 from .boards import Page, Row
 from .dailies import Seen
 from .game import RANKED, LiveGame, Made
-from .journal import Entry, GameRecord, PlayerRecord, Result, Told
+from .players import DELETED_PLAYER
+from .records import Entry, GameRecord, PlayerRecord, Result, Told
 
 # With hash and the longest action an entry takes up to 110 bytes, so these fit a server's frame.
 MOST_ENTRIES = 400
-DELETED = "deleted player"
 
 
 def game_view(live: LiveGame, elapsed_ms: int, *, since: int | None = None) -> GameView:
@@ -151,7 +151,7 @@ def board_row(row: Row) -> BoardRow:
     figures = row.run.figures
     return BoardRow(
         rank=row.rank,
-        handle=row.run.handle or DELETED,
+        handle=row.run.handle or DELETED_PLAYER,
         home=figures.home,
         won=figures.is_won,
         elapsed_ms=figures.elapsed_ms,

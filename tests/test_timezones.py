@@ -12,6 +12,8 @@ ABOUT_DAYS = (
     "tests/daily/test_days.py",
     "tests/daily/test_streaks.py",
     "tests/server/test_dailies.py",
+    "tests/server/test_telling.py",
+    "tests/server/test_standing.py",
     "tests/server/test_keeper.py",
     "tests/server/test_planner.py",
     "tests/client/test_daily_commands.py",

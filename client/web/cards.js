@@ -5,8 +5,8 @@ import { cardName } from "./naming.js";
 const SVG = "http://www.w3.org/2000/svg";
 
 /** A card is this wide and high in the drawing's own units. */
-export const CARD_WIDTH = 60;
-export const CARD_HEIGHT = 84;
+const CARD_WIDTH = 60;
+const CARD_HEIGHT = 84;
 
 /** Suits in a box of 24 by 24. */
 const SUITS = {
@@ -60,18 +60,6 @@ export function emptyPlace(suit) {
   const picture = drawing("place-picture");
   picture.append(shape("rect", { class: "place-frame", x: 1, y: 1, width: 58, height: 82, rx: 5 }));
   if (suit !== null) picture.append(pip(suit, 15, 27, 30));
-  return picture;
-}
-
-/**
- * Draw a suit by itself, to stand in a line of text.
- * @param {string} suit C, D, H or S
- * @returns {SVGElement}
- */
-export function suitSign(suit) {
-  const picture = shape("svg", { viewBox: "0 0 24 24", class: `suit-sign suit-${suit}` });
-  picture.setAttribute("aria-hidden", "true");
-  picture.append(shape("path", { d: SUITS[suit], class: "pip" }));
   return picture;
 }
 

@@ -3,7 +3,7 @@
 const KEY = "cellmates.settings";
 
 /** Every setting with the value that it has before anybody chose one. */
-export const DEFAULTS = Object.freeze({
+const DEFAULTS = Object.freeze({
   theme: "auto",
   fourColours: false,
   stuckInEightOff: false,

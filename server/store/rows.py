@@ -7,7 +7,7 @@ from sqlalchemy import Row as AnyResult
 
 from cellmates.daily import Figures, Link
 
-from ..journal import Attempt, ChallengeRecord, Entry, GameRecord, Run, Summary, Told
+from ..records import Attempt, ChallengeRecord, Entry, GameRecord, Run, Summary, Told
 from .statements import CHALLENGE, GAME, RUN, SUMMARY
 from .writer import Row, Rows
 

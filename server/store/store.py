@@ -7,20 +7,15 @@ from typing import Self
 
 from sqlalchemy.exc import IntegrityError
 
-from ..journal import (
+from ..journal import ChallengeTaken, GameTaken, HandleTaken, Missing, SeqTaken, StorageError
+from ..records import (
     Attempt,
     ChallengeRecord,
-    ChallengeTaken,
     Entry,
     GameRecord,
-    GameTaken,
-    HandleTaken,
-    Missing,
     PlayerRecord,
     Result,
     Run,
-    SeqTaken,
-    StorageError,
     Summary,
     Told,
 )

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 from cellmates.daily import plan
 from cellmates.engine import RULESETS
-from server.journal import ChallengeRecord
 from server.planner import sealed_challenge
+from server.records import ChallengeRecord
 from server.store import Store, upgrade
 from server.vault import Vault
 

@@ -15,7 +15,8 @@ from typing import cast
 
 from cellmates.daily import DAY_MS, day_of, opens_at
 from server.game import LiveGame
-from server.journal import Entry, PlayerRecord, StorageError
+from server.journal import StorageError
+from server.records import Entry, PlayerRecord
 from server.store import Store
 from server.store.engine import READERS
 from tests.server.memory import MemoryJournal

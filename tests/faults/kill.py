@@ -19,8 +19,8 @@ from websockets.exceptions import WebSocketException
 from cellmates.daily import DAILIES, challenge_id, opens_at, parse_challenge_id
 from cellmates.engine import RULESETS, Act, Action, Deal, Game, LegalMoves, parse_action
 from server.game import BrokenGame, LiveGame
-from server.journal import GameRecord, PlayerRecord
 from server.players import token_hash
+from server.records import GameRecord, PlayerRecord
 from server.store import Store
 from tests.e2e.planted import plant_day
 from tests.e2e.running import RunningServer, running_server

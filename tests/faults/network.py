@@ -21,8 +21,8 @@ from client.game import Game
 from client.pace import BackOff
 from client.results import Greeting
 from server.gateway import GatewaySettings
-from server.journal import PlayerRecord
 from server.players import token_hash
+from server.records import PlayerRecord
 from server.store import Store, upgrade
 from tests.e2e.running import RunningServer, running_server
 

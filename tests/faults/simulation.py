@@ -32,10 +32,10 @@ from server.boards import Boards
 from server.conversation import Conversation
 from server.game import LiveGame
 from server.house import Chance, House
-from server.journal import GameRecord, Run
 from server.keeper import LATEST_COMMIT_MS
 from server.metrics import Metrics
 from server.rates import Rates
+from server.records import GameRecord, Run
 from server.store import Store, upgrade
 from server.vault import Vault
 from tests.server.world import KEY, plan_at_once

@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cellmates.daily import DAILIES, DAY_MS, GRACE_MS, challenge_id, opens_at
-from server.journal import GameRecord
 from server.keeper import LATEST_COMMIT_MS
+from server.records import GameRecord
 from server.store import Store
 from tests.e2e.planted import plant_day
 from tests.e2e.running import RunningServer, running_server

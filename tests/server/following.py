@@ -10,8 +10,8 @@ import pytest
 
 from cellmates.daily import FIRST, Figures
 from server.boards import Page
-from server.journal import ChallengeRecord, PlayerRecord, Run
 from server.live_boards import LOOK_S, TELL_MS, LiveBoards
+from server.records import ChallengeRecord, PlayerRecord, Run
 
 from .memory import ManualClock, MemoryJournal
 

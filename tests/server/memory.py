@@ -5,20 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from cellmates.daily import FIRST, Figures, order_of
-from server.journal import (
+from server.journal import ChallengeTaken, GameTaken, HandleTaken, Missing, SeqTaken, StorageError
+from server.records import (
     Attempt,
     ChallengeRecord,
-    ChallengeTaken,
     Entry,
     GameRecord,
-    GameTaken,
-    HandleTaken,
-    Missing,
     PlayerRecord,
     Result,
     Run,
-    SeqTaken,
-    StorageError,
     Summary,
     Told,
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cellmates.daily import BOARDS, FIRST, MOVES, Figures, competition_ranks, counts, order_of
 from cellmates.protocol import LONGEST_CURSOR
 from server.boards import KINDS, BadCursor, Boards, Page, Row
-from server.journal import Run
+from server.records import Run
 
 CHALLENGE = "2027-01-15-freecell"
 CLOSES = 1_800_057_600_000

@@ -12,7 +12,7 @@ from server.game import (
     hash_at_start,
     summary_of,
 )
-from server.journal import Entry, GameRecord
+from server.records import Entry, GameRecord
 
 from .memory import ManualClock
 

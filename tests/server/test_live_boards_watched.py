@@ -7,8 +7,9 @@ from functools import partial
 import pytest
 
 from cellmates.daily import FIRST, MOVES
-from server.journal import ChallengeRecord, Run, StorageError
+from server.journal import StorageError
 from server.live_boards import TELL_MS
+from server.records import ChallengeRecord, Run
 
 from .following import BOARD, DAY, OTHER, THIRD, Act, World, record
 

@@ -12,7 +12,7 @@ import pytest
 from cellmates.daily import DAILIES, DAY_MS, day_of
 from server import __main__ as commands
 from server.__main__ import main
-from server.journal import Attempt, Summary
+from server.records import Attempt, Summary
 from server.solving import SolverFailed
 from server.store import Store
 

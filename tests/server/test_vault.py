@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.journal import Told
+from server.records import Told
 from server.vault import Vault, WrongKey
 
 KEY, OTHER = "A" * 43 + "=", "B" * 43 + "="

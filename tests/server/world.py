@@ -7,7 +7,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from cellmates.daily import Planned
+from cellmates.daily import Planned, day_of
 from cellmates.engine import RULESETS, Deal, Ruleset
 from cellmates.protocol import Encoding
 from cellmates.solver import solve
@@ -186,3 +186,27 @@ async def play(caller: Caller, view: Body, moves: Sequence[str]) -> Body:
     for seq, move in enumerate(moves, view["seq"] + 1):
         last = await caller.ok("game.move", game=view["game"], seq=seq, move=move)
     return last
+
+
+# -- Dailies --------------------------------------------------------------------------------------
+
+RULESET = "freecell"
+
+
+def today(world: World) -> str:
+    return f"{day_of(world.clock.now)}-{RULESET}"
+
+
+async def listed(caller: Caller, challenge: str) -> Body:
+    found = (await caller.ok("daily.list", date=challenge[:10]))["challenges"]
+    [told] = [one for one in found if one["challenge"] == challenge]
+    result: Body = told
+    return result
+
+
+async def finished(world: World, handle: str = "anna") -> tuple[Caller, Body]:
+    """Somebody who has resigned today's attempt."""
+    caller = await world.player(handle)
+    view = await caller.ok("daily.start", challenge=today(world))
+    await caller.ok("game.resign", game=view["game"], seq=1)
+    return caller, view

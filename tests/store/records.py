@@ -7,16 +7,8 @@ from typing import Any
 
 from cellmates.daily import Link, challenge_id, closes_at, opens_at
 from cellmates.engine import first_hash, next_hash
-from server.journal import (
-    Attempt,
-    ChallengeRecord,
-    Entry,
-    GameRecord,
-    Journal,
-    PlayerRecord,
-    Summary,
-    Told,
-)
+from server.journal import Journal
+from server.records import Attempt, ChallengeRecord, Entry, GameRecord, PlayerRecord, Summary, Told
 
 NOW = 1_800_000_009_000
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from cellmates.daily import Figures
-from server.journal import Entry, Journal, Missing, Run, SeqTaken
+from server.journal import Journal, Missing, SeqTaken
+from server.records import Entry, Run
 from server.store import Store
 
 from .records import (

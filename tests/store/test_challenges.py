@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.journal import ChallengeRecord, ChallengeTaken, Journal, Missing, Told
+from server.journal import ChallengeTaken, Journal, Missing
+from server.records import ChallengeRecord, Told
 from server.store import Store
 
 from .records import DAY, TOLD, a_challenge, an_attempt, append, entries, finish, start_games

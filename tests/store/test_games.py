@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.journal import Entry, GameRecord, GameTaken, Missing, Result, SeqTaken, Summary
+from server.journal import GameTaken, Missing, SeqTaken
+from server.records import Entry, GameRecord, Result, Summary
 from server.store import Store
 
 from .records import OTHER, PLAYER, a_game, after, entries

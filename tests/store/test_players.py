@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.journal import HandleTaken, Journal, Missing, Result
+from server.journal import HandleTaken, Journal, Missing
+from server.records import Result
 from server.store import Store
 
 from .records import NOW, OTHER, PLAYER, a_game, after, entries

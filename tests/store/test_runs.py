@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sqlalchemy import event, text
 
 from cellmates.daily import FIRST, Figures, order_of
-from server.journal import Journal, Run
+from server.journal import Journal
+from server.records import Run
 from server.store import Store
 from tests.server.memory import MemoryJournal
 

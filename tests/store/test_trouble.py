@@ -15,7 +15,8 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 from sqlalchemy import exc, text
 
-from server.journal import Entry, SeqTaken, StorageError
+from server.journal import SeqTaken, StorageError
+from server.records import Entry
 from server.store import Store, engine
 from server.store.engine import asking
 from tests.postgres import Postgres

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from cellmates.daily import Figures, Link
-from server.journal import Attempt, Run
+from server.records import Attempt, Run
 from server.store import Store
 
 from .records import DAY, NOW, OTHER, PLAYER, TOLD, a_challenge, a_game, after, entries, won

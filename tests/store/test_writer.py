@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import Text, bindparam, event, select
 from sqlalchemy.exc import StatementError
 
-from server.journal import Entry, HandleTaken, Missing, SeqTaken, StorageError
+from server.journal import HandleTaken, Missing, SeqTaken, StorageError
+from server.records import Entry
 from server.store import Store
 from server.store.writer import Kind, Writer
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cellmates.daily import challenge_id
-from server.journal import Attempt, Entry, GameRecord, PlayerRecord, Summary
+from server.records import Attempt, Entry, GameRecord, PlayerRecord, Summary
 from server.store import Store
 from tests.e2e.planted import plant_day
 from tests.e2e.running import RunningServer, running_server
