@@ -48,10 +48,10 @@ browser:
 	        "apt-get install chromium nodejs, or the like" >&2; exit 1; }
 
 test: $(INSTALLED) browser ## run every test; cellmates must be covered branch for branch
-	$(PYTEST) -m 'not exhaustive' --ignore tests/faults --cov --cov-report=
+	$(PYTEST) -m 'not exhaustive and not page' --ignore tests/faults --cov --cov-report=
 	$(BIN)/python -m coverage report --include='cellmates/*' --fail-under=100
 	$(BIN)/python -m coverage report --fail-under=95
-	$(PYTEST) -m exhaustive --ignore tests/faults
+	$(PYTEST) -m 'exhaustive or page' --ignore tests/faults
 
 faults: $(INSTALLED) ## kill, break, flood and fuzz the server as tests can in four minutes
 	$(PYTEST) tests/faults

@@ -7,6 +7,7 @@ import pytest
 from cellmates.daily import PLANNER, Planned, candidate, plan, planning
 from cellmates.engine import RULESETS, Autoplay, Deal, Game, Ruleset, Status, parse_action
 from cellmates.solver import BUDGET, VERSION, Solution, Verdict, solve
+from tests.e2e.planted import SEEDS, planned_of, planted_seed
 
 from .page import seed_of
 
@@ -107,3 +108,9 @@ def test_candidates_have_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "count", lambda: range(0))
     with pytest.raises(AssertionError, match="have no end"):
         plan(FOUR, seed_of("any"))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("ruleset", SEEDS)
+def test_day_that_other_tests_plant_is_what_the_planner_makes(ruleset: str) -> None:
+    assert planned_of(ruleset) == plan(RULESETS[ruleset], planted_seed(ruleset))

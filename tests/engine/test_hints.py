@@ -6,7 +6,7 @@ MANY = 400  # actions, more than hints ever need
 
 
 @pytest.mark.parametrize("name", RULESETS)
-@pytest.mark.parametrize("number", [1, 617])
+@pytest.mark.parametrize("number", [1, pytest.param(617, marks=pytest.mark.exhaustive)])
 def test_following_hints_comes_to_an_end_and_each_is_accepted(name: str, number: int) -> None:
     """Scenario 27, and no hint sends a card back and forth: no board comes twice on the line."""
     game = Game.start(RULESETS[name], Deal.numbered(number))
@@ -21,6 +21,7 @@ def test_following_hints_comes_to_an_end_and_each_is_accepted(name: str, number:
     assert game.seq < MANY
 
 
+@pytest.mark.exhaustive
 def test_hints_alone_win_an_easy_deal() -> None:
     game = Game.start(RULESETS["freecell"], Deal.numbered(2))
     while game.seq < MANY and (move := hint(game)) is not None:

@@ -1,6 +1,7 @@
 """What the tests of the page in Chromium share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -8,6 +9,15 @@ from playwright.sync_api import Browser
 from tests.e2e.running import RunningServer
 
 from .browser import Visitors, chromium, day_server
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All that is tried here runs in a browser or under Node."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker("page")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """A board that is longer than a page, looked through forwards and back."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,16 +32,19 @@ def crowded(tmp_path: Path) -> Iterator[RunningServer]:
 
 async def _plant_runs(url: str) -> None:
     store = await Store.open(url)
-    for number in range(1, RUNS + 1):
-        name = f"crowd-{number:03}"
-        await store.create_player(PlayerRecord(name, name, "human", 1), name, name)
-        begun = Summary("playing", 0, 0, 0, 0, 0, 0, "", None)
-        game = GameRecord(name, name, "freecell", 1, "1", "safe", CHALLENGE, 1, 1, begun)
-        await store.create_game(game)
-        over = Summary("resigned", 1, 0, 0, 0, 0, 60_000 * number, "h", 60_000 * number)
-        entry = Entry(1, "resign", 60_000 * number, "h")
-        await store.append(name, entry, over, Attempt(CHALLENGE, name, 1))
+    await asyncio.gather(*(_plant_run(store, number) for number in range(1, RUNS + 1)))
     await store.close()
+
+
+async def _plant_run(store: Store, number: int) -> None:
+    name, minutes = f"crowd-{number:03}", 60_000 * number
+    await store.create_player(PlayerRecord(name, name, "human", 1), name, name)
+    begun = Summary("playing", 0, 0, 0, 0, 0, 0, "", None)
+    await store.create_game(
+        GameRecord(name, name, "freecell", 1, "1", "safe", CHALLENGE, 1, 1, begun)
+    )
+    over = Summary("resigned", 1, 0, 0, 0, 0, minutes, "h", minutes)
+    await store.append(name, Entry(1, "resign", minutes, "h"), over, Attempt(CHALLENGE, name, 1))
 
 
 def shown(page: Page) -> list[str]:
