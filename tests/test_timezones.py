@@ -16,6 +16,7 @@ ABOUT_DAYS = (
     "tests/server/test_standing.py",
     "tests/server/test_keeper.py",
     "tests/server/test_planner.py",
+    "tests/client/test_board_commands.py",
     "tests/client/test_daily_commands.py",
 )
 

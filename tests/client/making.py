@@ -11,8 +11,10 @@ import pytest
 
 from cellmates.engine import parse_action
 from client.__main__ import main
+from client.address import websocket_url
 from client.client import Client
 from client.pace import BackOff
+from client.tokens import Tokens
 
 from .fake import FakeServer
 from .record import Record
@@ -57,6 +59,13 @@ SOLUTION = (
     "d7 12 1d 16 a6 43 4a d4 74 a7 37 1a 1d 15 17 ah 1a 31 37 35 31 3h c3 83 8c a8 ch 51 2a 5c 54 "
     "58 a2 84 64 28v2 6h 2a ch 2c 2h 6h 6h 61 6h 6h 26 21 5h"
 ).split()
+
+
+def me(server: FakeServer, handle: str = "ann", kind: str = "human") -> str:
+    """Token of the person at the command line, which is kept."""
+    token = server.player(handle, kind)
+    Tokens.of_user().keep(websocket_url(server.url), token)
+    return token
 
 
 def attempt(

@@ -18,7 +18,7 @@ from server.journal import StorageError
 from server.store import BadDatabase
 from server.store.backup import backup
 from tests.commands import block, command
-from tests.faults.kill import KEY, Hand, Score, acknowledgements, create_players
+from tests.faults.players import KEY, Hand, Score, acknowledgements, create_players
 from tests.postgres import Postgres
 
 from .running import RunningServer, running_server

@@ -23,18 +23,17 @@ from tests.e2e.running import RunningServer, running_server
 from tests.e2e.stranger import Body, Stranger
 from tests.postgres import Postgres
 
+from .examination import Examination, figures
 from .figures import Figures
-from .kill import (
+from .players import (
     ENOUGH_S,
     KEY,
     LOAD,
-    Examination,
     Hand,
     Score,
     Tell,
     acknowledgements,
     create_players,
-    figures,
     silent,
 )
 

@@ -1,424 +1,46 @@
 """Servers killed at any instant, alone and two on one database; players who go on regardless.
 
-The players keep what they were told. In the end every acknowledged entry is looked for, and every
-entry and result that is there has to be one that somebody made.
+In the end every acknowledged entry is looked for, and every entry and result that is there has to
+be one that somebody made.
 """
 
 import asyncio
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from websockets.exceptions import WebSocketException
-
-from cellmates.daily import DAILIES, challenge_id, opens_at, parse_challenge_id
-from cellmates.engine import RULESETS, Act, Action, Deal, Game, LegalMoves, parse_action
-from server.game import BrokenGame, LiveGame
-from server.players import token_hash
-from server.records import GameRecord, PlayerRecord
-from server.store import Store
+from cellmates.daily import DAILIES, challenge_id
 from tests.e2e.planted import plant_day
 from tests.e2e.running import RunningServer, running_server
-from tests.e2e.stranger import Body, Refused, Stranger
 
+from .examination import Examination, figures, kind_of
 from .figures import Figures
 from .mutants import Inside
-
-KEY = "A" * 43 + "="
-DAY = "2027-03-14"
-TEN_O_CLOCK = opens_at(DAY) + 10 * 60 * 60 * 1000
-ENOUGH_S = 120.0
-PLAYERS = 8
-RESIGNS = 0.02  # of all actions, so that games end
-# A server without its limits for players: they are not what is tried.
-LOAD = {"moves_per_s": "20000", "max_connections_per_address": "20000"}
-GONE = (OSError, WebSocketException, TimeoutError, EOFError)
-PASSING = ("internal", "rate-limited", "draining")  # errors after which one asks again
-
-Tell = Callable[[str], None]
-
-
-def silent(_: str) -> None:
-    """Tell nobody."""
-
-
-# -- Players ---------------------------------------------------------------------------------------
-
-
-@dataclass
-class Score:
-    """What all players together have seen; ``lost`` and ``doubled`` say of what."""
-
-    acknowledged: int = 0
-    repeated: int = 0
-    refused: int = 0
-    broken_off: int = 0
-    conflicts: int = 0
-    lost: set[str] = field(default_factory=set)
-    doubled: set[str] = field(default_factory=set)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    is_over: bool = False
-
-    def acknowledge(self, *, repeated: bool) -> None:
-        """One more action is acknowledged."""
-        self.acknowledged += 1
-        self.repeated += repeated
-        self.news.set()
-
-
-async def acknowledgements(score: Score, more: int) -> None:
-    """Wait until so many more actions were acknowledged."""
-    goal = score.acknowledged + more
-    async with asyncio.timeout(ENOUGH_S):
-        while score.acknowledged < goal:
-            score.news.clear()
-            await score.news.wait()
-
-
-@dataclass
-class Played:
-    """A game, and what its player was told of it: by seq, the action and the hash."""
-
-    id: str
-    acknowledged: dict[int, tuple[str, str]] = field(default_factory=dict)
-
-
-@dataclass
-class Player:
-    """Somebody with a token, and one game at a time, whatever number of hands play it.
-
-    First come the attempts at ``challenges``, then practice at them; without any, one free game
-    that never ends.
-    """
-
-    id: str
-    token: str
-    challenges: Sequence[str] = ()
-    begun: int = 0
-    current: Played | None = None
-    games: dict[str, Played] = field(default_factory=dict)
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def take(self, game: str) -> Played:
-        """Go on with a game."""
-        self.current = self.games.setdefault(game, Played(game))
-        return self.current
-
-    def end(self, played: Played) -> None:
-        """A game is over."""
-        if self.current is played:
-            self.current = None
-
-
-@dataclass(frozen=True)
-class Claim:
-    """An action that is to be made, and for which seq."""
-
-    played: Played
-    seq: int
-    action: Action
-
-
-class Hand:
-    """Plays at random for ever; after a broken connection it sends its last action again.
-
-    With more than one server it changes between them. Where it is ``alone`` with its player's game,
-    nobody else can have claimed what it claims.
-    """
-
-    def __init__(
-        self,
-        player: Player,
-        servers: Sequence[RunningServer],
-        score: Score,
-        *,
-        seed: str,
-        alone: bool = True,
-        pause_s: float = 0.0,
-    ) -> None:
-        """``pause_s`` is how long it thinks about each action, on the average."""
-        self.player = player
-        self.claim: Claim | None = None
-        self._servers = servers
-        self._score = score
-        self._chance = random.Random(seed)
-        self._is_alone = alone
-        self._pause_s = pause_s
-        self.acknowledged = 0
-        self._again = False
-        self._known: tuple[Played, Game] | None = None
-        self._unfinished: list[str] = []
-
-    async def play(self) -> None:
-        """Play until it is over."""
-        while not self._score.is_over:
-            server = self._chance.choice(self._servers)
-            with suppress(*GONE):
-                stranger = await Stranger.connect(server.url, open_timeout=5)
-                try:
-                    await self._visit(stranger)
-                finally:
-                    stranger.socket.transport.abort()
-            await asyncio.sleep(0.005)
-
-    async def _visit(self, stranger: Stranger) -> None:
-        welcome = await stranger.hello(self.player.token)
-        self._unfinished = [game["game"] for game in welcome["games"]]
-        stay = self._chance.randrange(1, 12) if len(self._servers) > 1 else None
-        for _ in itertools.count() if stay is None else range(stay):
-            if self._score.is_over:
-                return
-            try:
-                await self._step(stranger)
-            except GONE:
-                self._score.broken_off += 1
-                raise
-            except Refused as refusal:
-                self._refused(refusal)
-                await asyncio.sleep(0.02)
-            if self._pause_s:
-                await asyncio.sleep(self._chance.uniform(0, 2 * self._pause_s))
-
-    async def _step(self, stranger: Stranger) -> None:
-        if self.claim is None:
-            played = self.player.current or await self._begin(stranger)
-            state = await self._state(stranger, played)
-            if state is None:
-                return
-            self.claim = Claim(played, state.seq + 1, self._choose(state))
-            self._again = False
-        try:
-            told = await _make(stranger, self.claim)
-        except (*GONE, Refused):
-            self._again = True
-            raise
-        self._made(self.claim, told)
-
-    async def _begin(self, stranger: Stranger) -> Played:
-        player = self.player
-        async with player.turn:
-            if player.current is not None:
-                return player.current
-            # The answer that told of a game may be lost: the greeting tells of it too.
-            if stray := [game for game in self._unfinished if game not in player.games]:
-                return player.take(stray[0])
-            view: Body | None = None
-            if player.challenges:
-                with suppress(Refused):  # the day may be over
-                    view = await self._attempt(stranger)
-            if view is None:
-                ruleset = self._chance.choice(list(RULESETS))
-                view = await stranger.ask("game.start", ruleset=ruleset, deal="1")
-            return player.take(view["game"])
-
-    async def _attempt(self, stranger: Stranger) -> Body:
-        player = self.player
-        if player.begun == len(player.challenges):
-            deal = self._chance.choice(player.challenges)
-            _, ruleset = parse_challenge_id(deal)
-            return await stranger.ask("game.start", ruleset=ruleset, deal=deal)
-        challenge = player.challenges[player.begun]
-        player.begun += 1
-        try:
-            return await stranger.ask("daily.start", challenge=challenge)
-        except GONE:
-            player.begun -= 1  # sent again it is the same attempt
-            raise
-
-    async def _state(self, stranger: Stranger, played: Played) -> Game | None:
-        """The game as it stands; None where it is over."""
-        if self._known is not None and self._known[0] is played:
-            return self._known[1]
-        acknowledged = dict(played.acknowledged)
-        view = await stranger.ask("game.open", game=played.id, since=0)
-        kept = {seq: (action, hash_) for seq, action, _, hash_ in view["entries"]}
-        self._score.lost |= missing(played, acknowledged, kept)
-        ruleset = RULESETS[view["ruleset"]]
-        state = Game.start(ruleset, Deal.parse(ruleset, view["deal"]))
-        for action, _ in kept.values():
-            state = state.play(parse_action(action))
-        if view["status"] != "playing":
-            self.player.end(played)
-            return None
-        self._known = played, state
-        return state
-
-    def _made(self, claim: Claim, told: Body) -> None:
-        played, seq = claim.played, claim.seq
-        entry = told["move"], told["hash"]
-        if told["seq"] != seq or (self._is_alone and told["repeated"] and not self._again):
-            self._score.doubled.add(f"{played.id} {seq}: made as {told['seq']}")
-        if played.acknowledged.setdefault(seq, entry) != entry:
-            self._score.lost.add(f"{played.id} {seq}")
-        self.acknowledged += 1
-        self._score.acknowledge(repeated=told["repeated"] and self._again)
-        self.claim = None
-        if told["status"] != "playing":
-            self.player.end(played)
-        if self._known is not None and told["status"] == "playing":
-            state = self._known[1].play(claim.action)
-            if (state.seq, state.moves) == (told["seq"], told["moves"]):
-                self._known = played, state
-                return
-            self._score.lost.add(f"{played.id} {seq}: another game than its entries make")
-        self._known = None
-
-    def _refused(self, refusal: Refused) -> None:
-        self._score.refused += refusal.code in PASSING
-        claim = self.claim
-        if claim is None or refusal.code in PASSING:
-            return
-        self._score.conflicts += refusal.code == "conflict"
-        # Somebody else may have claimed the seq, or ended the game; else it was this hand itself.
-        if self._is_alone or refusal.code not in ("conflict", "game-over"):
-            wrong = self._score.doubled if self._again else self._score.lost
-            wrong.add(f"{claim.played.id} {claim.seq}: {claim.action} got {refusal}")
-        self.claim = self._known = None
-
-    def _choose(self, state: Game) -> Action:
-        if self.player.challenges and self._chance.random() < RESIGNS:
-            return Act.RESIGN
-        moves: list[Action] = [*LegalMoves(state.ruleset, state.position)]
-        undo: list[Action] = [Act.UNDO] if state.undoable else []
-        return self._chance.choice([*moves, *undo])
-
-
-async def _make(stranger: Stranger, claim: Claim) -> Body:
-    where = {"game": claim.played.id, "seq": claim.seq}
-    if claim.action is Act.UNDO:
-        return await stranger.ask("game.undo", **where)
-    if claim.action is Act.RESIGN:
-        return await stranger.ask("game.resign", **where)
-    return await stranger.ask("game.move", **where, move=str(claim.action))
-
-
-def missing(
-    played: Played, acknowledged: dict[int, tuple[str, str]], kept: dict[int, tuple[str, str]]
-) -> set[str]:
-    """What was acknowledged and is not there, or is another."""
-    return {f"{played.id} {seq}" for seq, entry in acknowledged.items() if kept.get(seq) != entry}
-
-
-async def create_players(
-    url: str, count: int, *, challenges: Sequence[str] = (), prefix: str = "player"
-) -> list[Player]:
-    """Players with their tokens, made in the database itself."""
-    store = await Store.open(url)
-    players = []
-    for number in range(count):
-        name = f"{prefix}-{number}"
-        record = PlayerRecord(name, name, "bot" if number % 2 else "human", TEN_O_CLOCK)
-        await store.create_player(record, name, token_hash(f"token of {name}"))
-        turned = number % len(challenges) if challenges else 0
-        players.append(
-            Player(name, f"token of {name}", [*challenges[turned:], *challenges[:turned]])
-        )
-    await store.close()
-    return players
-
-
-# -- What is there in the end ----------------------------------------------------------------------
-
-
-class Examination:
-    """Compares what is in the database with what players were told."""
-
-    def __init__(self, store: Store, score: Score, hands: Iterable[Hand]) -> None:
-        self._store = store
-        self._score = score
-        self._under_way = [hand.claim.played.id for hand in hands if hand.claim is not None]
-        self._ended: dict[str, set[str]] = {}
-        self.games = self.entries = self.results = 0
-
-    @classmethod
-    async def of(cls, url: str, score: Score, hands: Sequence[Hand]) -> Self:
-        """Look at everything; what is wrong goes to the score."""
-        store = await Store.open(url)
-        try:
-            examination = cls(store, score, hands)
-            for player in {hand.player.id: hand.player for hand in hands}.values():
-                await examination._look_at(player)
-            await examination._look_at_results()
-        finally:
-            await store.close()
-        return examination
-
-    async def _look_at(self, player: Player) -> None:
-        records = await self._store.games_of(player.id, status=None, before=None, limit=1_000_000)
-        there = {record.id: record for record in records}
-        self._score.lost |= player.games.keys() - there.keys()
-        for record in records:
-            self.games += 1
-            if record.challenge is not None:
-                ended = self._ended.setdefault(record.challenge, set())
-                if record.summary.status != "playing":
-                    ended.add(record.id)
-            await self._look_into(record, player.games.get(record.id) or Played(record.id))
-
-    async def _look_into(self, record: GameRecord, played: Played) -> None:
-        entries = await self._store.entries(record.id)
-        self.entries += len(entries)
-        try:
-            live = LiveGame(record, entries)  # gapless, legal and chained
-            if (live.seq, live.hash) != (record.summary.seq, record.summary.hash):
-                self._score.lost.add(f"{record.id}: the summary is not that of its entries")
-        except BrokenGame as error:
-            self._score.lost.add(str(error))
-        kept = {entry.seq: (entry.action, entry.hash) for entry in entries}
-        self._score.lost |= missing(played, played.acknowledged, kept)
-        unknown = kept.keys() - played.acknowledged.keys()
-        if len(unknown) > self._under_way.count(record.id):
-            self._score.doubled.add(f"{record.id}: nobody was told of {sorted(unknown)}")
-
-    async def _look_at_results(self) -> None:
-        """One result for each attempt that has ended, and none for others."""
-        for challenge, ended in self._ended.items():
-            runs = [run.game for run in await self._store.runs(challenge, None, 1_000_000)]
-            self.results += len(runs)
-            self._score.lost |= {f"result of {game}" for game in ended - set(runs)}
-            self._score.doubled |= {f"result of {game}" for game in set(runs) - ended}
-            if len(set(runs)) != len(runs):
-                self._score.doubled.add(f"{challenge}: two results of one game")
-
-
-def figures(
-    fault: str, tried: int, score: Score, seen: Examination, recovery_ms: float | None = None
-) -> Figures:
-    """What it has cost."""
-    for what in itertools.islice(sorted(score.lost | score.doubled), 5):
-        print(f"{fault}: {what}")
-    return Figures(
-        fault,
-        tried,
-        len(score.lost),
-        len(score.doubled),
-        recovery_ms,
-        {
-            "acknowledged": score.acknowledged,
-            "answers broken off": score.broken_off,
-            "resends of what was committed": score.repeated,
-            "conflicts": score.conflicts,
-            "games": seen.games,
-            "entries": seen.entries,
-            "results": seen.results,
-        },
-    )
-
+from .players import (
+    DAY,
+    ENOUGH_S,
+    KEY,
+    LOAD,
+    TEN_O_CLOCK,
+    Hand,
+    Player,
+    Score,
+    Tell,
+    acknowledgements,
+    create_players,
+    duel,
+    silent,
+)
 
 # -- F1 --------------------------------------------------------------------------------------------
 
+PLAYERS = 8
 Instant = Literal["any", "before", "after"]
 INSTANTS: tuple[Instant, ...] = ("any", "before", "after")
-
-
-def kind_of(url: str) -> str:
-    """Which database it is."""
-    return "SQLite" if url.startswith("sqlite") else "Postgres"
 
 
 class Doomed:
@@ -454,6 +76,13 @@ class Doomed:
             await asyncio.to_thread(self._server.wait, ENOUGH_S)
 
 
+async def _players(url: str, count: int) -> list[Player]:
+    """Players of a day with its dailies."""
+    await asyncio.to_thread(plant_day, url, KEY, DAY)
+    challenges = [challenge_id(DAY, ruleset) for ruleset in DAILIES]
+    return await create_players(url, count, challenges=challenges)
+
+
 async def kill_nine(
     url: str,
     folder: Path,
@@ -465,9 +94,7 @@ async def kill_nine(
 ) -> Figures:
     """Kill a server so many times under players, a third each before and after a commit."""
     chance, score = random.Random(seed), Score()
-    await asyncio.to_thread(plant_day, url, KEY, DAY)
-    challenges = [challenge_id(DAY, ruleset) for ruleset in DAILIES]
-    players = await create_players(url, PLAYERS, challenges=challenges)
+    players = await _players(url, PLAYERS)
     worst = 0.0
     with running_server(
         folder, database_url=url, secret_key=KEY, now_ms=TEN_O_CLOCK, **LOAD
@@ -496,37 +123,31 @@ async def kill_nine(
     return figures(f"kill -9, {kind_of(url)}", cycles, score, seen, worst * 1000)
 
 
-DUELS = 4
+@contextmanager
+def _two_servers(url: str, folder: Path) -> Iterator[list[RunningServer]]:
+    """Two of one database, neither of which is running."""
+    with ExitStack() as running:
+        servers: list[RunningServer] = []
+        for name in ("one", "other"):
+            (folder / name).mkdir()
+            coming = running_server(
+                folder / name, database_url=url, secret_key=KEY, now_ms=TEN_O_CLOCK, **LOAD
+            )
+            servers.append(running.enter_context(coming))
+            servers[-1].kill()
+        yield servers
 
 
-async def duel(player: Player, servers: Sequence[RunningServer], score: Score) -> list[Hand]:
-    """Two hands claim one seq for different actions, each at its own server, one after the other.
-
-    The first is served, and what it was told stays; the other server knows nothing of it yet.
-    """
-    hands = [Hand(player, [server], score, seed="duel", alone=False) for server in servers]
-    strangers = [await Stranger.connect(server.url) for server in servers]
-    for stranger in strangers:
-        await stranger.hello(player.token)
-    view = await strangers[0].ask("game.start", ruleset="freecell", deal="1")
-    played = player.take(view["game"])
-    for number in range(DUELS):
-        for at, (hand, stranger) in enumerate(zip(hands, strangers, strict=True)):
-            hand._known = None
-            state = await hand._state(stranger, played)
-            assert state is not None
-            moves = list(LegalMoves(state.ruleset, state.position))
-            hand.claim = Claim(played, state.seq + 1, moves[-at])  # the first, and the last
-        pairs = list(zip(hands, strangers, strict=True))
-        for hand, stranger in pairs if number % 2 else reversed(pairs):
-            assert hand.claim is not None
-            try:
-                hand._made(hand.claim, await _make(stranger, hand.claim))
-            except Refused as refusal:
-                hand._refused(refusal)
-    for stranger in strangers:
-        await stranger.close()
-    return hands
+def _one_or_two_hands(
+    players: Sequence[Player], servers: Sequence[RunningServer], score: Score, seed: int
+) -> list[Hand]:
+    """A hand for every other player, and two for the rest."""
+    return [
+        Hand(player, servers, score, seed=f"{seed} {nth} {player.id}", alone=hands == 1)
+        for number, player in enumerate(players)
+        for hands in [1 + number % 2]
+        for nth in range(hands)
+    ]
 
 
 async def two_processes(
@@ -544,28 +165,13 @@ async def two_processes(
     claim the same seqs. Before that two duel with both servers alive.
     """
     chance, score = random.Random(seed), Score()
-    await asyncio.to_thread(plant_day, url, KEY, DAY)
-    challenges = [challenge_id(DAY, ruleset) for ruleset in DAILIES]
-    players = await create_players(url, PLAYERS // 2 + 1, challenges=challenges)
-    with ExitStack() as running:
-        servers: list[RunningServer] = []
-        for name in ("one", "other"):
-            (folder / name).mkdir()
-            coming = running_server(
-                folder / name, database_url=url, secret_key=KEY, now_ms=TEN_O_CLOCK, **LOAD
-            )
-            servers.append(running.enter_context(coming))
-            servers[-1].kill()
+    players = await _players(url, PLAYERS // 2 + 1)
+    with _two_servers(url, folder) as servers:
         both = [Doomed(server, chance, score, mutant) for server in servers]
         for doomed in both:
             await doomed.start()
         duellists = await duel(players.pop(), servers, score)
-        hands = [
-            Hand(player, servers, score, seed=f"{seed} {nth} {player.id}", alone=hands == 1)
-            for number, player in enumerate(players)
-            for hands in [1 + number % 2]
-            for nth in range(hands)
-        ]
+        hands = _one_or_two_hands(players, servers, score, seed)
         async with asyncio.TaskGroup() as tasks:
             for hand in hands:
                 tasks.create_task(hand.play())

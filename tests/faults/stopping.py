@@ -18,22 +18,20 @@ from tests.e2e.running import RunningServer, running_server
 from tests.e2e.stranger import Stranger
 
 from .databases import everybody_goes_on, playing
+from .examination import Examination, figures, kind_of
 from .figures import Figures
-from .kill import (
+from .players import (
     DAY,
     ENOUGH_S,
     KEY,
     LOAD,
     TEN_O_CLOCK,
-    Examination,
     Hand,
     Player,
     Score,
     Tell,
     acknowledgements,
     create_players,
-    figures,
-    kind_of,
     silent,
 )
 

@@ -1,13 +1,6 @@
 """Plain GET for guests: paths become requests of the wire's, replies pages, refusals statuses."""
 
-import asyncio
-import csv
-import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from io import StringIO
-from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -16,127 +9,42 @@ from hypothesis import strategies as st
 
 from cellmates.engine import BadMove
 from cellmates.protocol import (
-    MOST_ROWS,
     Board,
     BoardGet,
     BoardPage,
-    BoardRow,
-    Challenge,
     DailyChallenges,
     DailyList,
     Encoding,
     ErrorCode,
-    Player,
     PlayerGet,
-    PlayerShown,
-    Proof,
     ProtocolError,
-    Replay,
     ReplayGet,
-    ReplayHeader,
-    ReplayResult,
     ReplyBody,
     RequestBody,
-    WireEntry,
     decode_request,
 )
-from server.api import _ROUTES, Answer, Api
+from server.api import _ROUTES, Api
 from server.games import NoSuchGame
 from server.journal import StorageError
 from server.players import NoSuchPlayer
 from server.refusals import Error, Refused, error_of
 
+from .library import (
+    BOARD,
+    CHALLENGE,
+    CLOSED,
+    PLAYER,
+    REPLAY,
+    Ask,
+    Library,
+    body,
+    challenge,
+    get,
+    row,
+)
 from .memory import ManualClock
 
 pytestmark = pytest.mark.asyncio
-
-OPENS = 1_796_083_200_000  # 2026-12-01
-DAY_MS = 86_400_000
-CHALLENGE = "2026-12-01-freecell"
-BOARD = f"boards/{CHALLENGE}/first/human"
-SECOND = 1000
-
-Ask = Callable[[RequestBody], Awaitable[ReplyBody]]
-
-
-def row(number: int, handle: str = "anna") -> BoardRow:
-    return BoardRow(number, handle, 52, True, 60_000 + number, 90, 0, f"game-{number}")
-
-
-def challenge(ruleset: str = "freecell", *, told: bool = False) -> Challenge:
-    public: dict[str, Any] = {"deal": "AC", "proof": Proof("00", 0, ["1h"]), "par": 80}
-    return Challenge(
-        challenge=f"2026-12-01-{ruleset}",
-        ruleset=ruleset,
-        ruleset_version=1,
-        opens=OPENS,
-        closes=OPENS + DAY_MS,
-        commitment="c0",
-        planner="solver-1/1",
-        previous=None,
-        attempt=None,
-        **(public if told else {}),
-    )
-
-
-@dataclass
-class Library:
-    """Who answers: rows of one board, the challenges of a day, and a list of what was asked."""
-
-    rows: list[BoardRow] = field(default_factory=lambda: [row(1)])
-    challenges: list[Challenge] = field(default_factory=lambda: [challenge()])
-    asked: list[RequestBody] = field(default_factory=list)
-
-    async def answer(self, message: RequestBody) -> ReplyBody:
-        self.asked.append(message)
-        match message:
-            case DailyList():
-                return DailyChallenges(self.challenges)
-            case BoardGet():
-                return self._page(message)
-            case ReplayGet():
-                return REPLAY
-            case PlayerGet():
-                return PLAYER
-            case _:
-                raise AssertionError(message)
-
-    def _page(self, message: BoardGet) -> BoardPage:
-        start = 0
-        if message.cursor is not None:
-            if not message.cursor.startswith("after/"):
-                raise Refused(ErrorCode.BAD_CURSOR, "this cursor is none of board.get's")
-            start = int(message.cursor.removeprefix("after/"))
-        end = start + (message.limit or 50)
-        after = f"after/{end}" if end < len(self.rows) else None
-        return BoardPage(self.rows[start:end], len(self.rows), None, after, None)
-
-
-PLAYER = PlayerShown(Player("p1", "anna", "human"), {})
-REPLAY = Replay(
-    ReplayHeader("freecell", 1, "#1", "safe", None, OPENS, CHALLENGE, 1),
-    [WireEntry(1, "1h", 500, "h1")],
-    None,
-    ReplayResult("won", 52, 52, 90, 0, 60_000, "h1", 1),
-)
-
-
-async def get(
-    target: str,
-    answer: Ask | None = None,
-    *,
-    now: int = OPENS + 1,
-    errors: Callable[[Exception], Error | None] = error_of,
-) -> Answer:
-    """Page for a target under the prefix."""
-    path, _, query = f"/api/v1/{target}".partition("?")
-    api = Api(answer=answer or Library().answer, error_of=errors, clock=ManualClock(now=now))
-    return await api.get(path, query)
-
-
-def body(answer: Answer) -> Any:  # noqa: ANN401 - JSON
-    return json.loads(answer.body)
-
 
 # -- From paths to requests, from replies to pages -------------------------------------------------
 
@@ -288,6 +196,13 @@ async def test_a_semicolon_parts_nothing() -> None:
     assert library.asked == [ReplayGet("g", "1;cursor=2")]
 
 
+async def test_no_page_takes_a_token() -> None:
+    """One in an address would be in every log between here and its owner."""
+    taken = {name for route in _ROUTES.values() for name in (*route.segments, *route.keys)}
+    assert taken == {"challenge", "board", "kind", "limit", "cursor", "date", "game", "handle"}
+    assert "hello" not in {route.request for route in _ROUTES.values()}
+
+
 # -- Refusals --------------------------------------------------------------------------------------
 
 SLOW = Error(ErrorCode.RATE_LIMITED, "slow down", {"key": "requests"}, 2001)
@@ -365,150 +280,6 @@ def raising(error: Exception) -> Ask:
         raise error
 
     return answer
-
-
-# -- How long a page may be kept -------------------------------------------------------------------
-
-OPEN, CLOSED = OPENS + DAY_MS // 2, OPENS + DAY_MS
-UNTOLD = [challenge("eight-off"), challenge()]
-HALF_TOLD = [challenge("eight-off"), challenge(told=True)]
-OTHER_TOLD = [challenge("eight-off", told=True), challenge()]
-TOLD = [challenge("eight-off", told=True), challenge(told=True)]
-KEPT: dict[str, tuple[str, int, list[Challenge], int]] = {
-    "today": ("daily", OPEN, UNTOLD, 60),
-    "today by its date": ("daily/2026-12-01", OPEN, UNTOLD, 60),
-    "today as it opens": ("daily", OPENS, UNTOLD, 60),
-    "today a minute before the next": ("daily", CLOSED - 60 * SECOND, UNTOLD, 60),
-    "today less than a minute before": ("daily", CLOSED - 59 * SECOND - 1, UNTOLD, 59),
-    "today in the last second": ("daily", CLOSED - 1, UNTOLD, 0),
-    "the day before the day": ("daily/2026-12-01", OPENS - 30 * SECOND, UNTOLD, 30),
-    "a day that is closed": ("daily/2026-12-01", CLOSED + 1, UNTOLD, 60),
-    "a day that is half told": ("daily/2026-12-01", CLOSED + 1, HALF_TOLD, 60),
-    "a day that is told": ("daily/2026-12-01", CLOSED + 1, TOLD, 3600),
-    "a day without challenges": ("daily/2026-12-01", CLOSED + 1, [], 60),
-    "today whatever is told": ("daily", CLOSED + 1, TOLD, 60),
-    "an open board": (BOARD, OPEN, UNTOLD, 5),
-    "an open board, whatever is told": (BOARD, CLOSED - 1, TOLD, 5),
-    "a closed board that is not told": (BOARD, CLOSED, UNTOLD, 5),
-    "a closed board beside one that is told": (BOARD, CLOSED, OTHER_TOLD, 5),
-    "a closed board that is told": (BOARD, CLOSED, HALF_TOLD, 3600),
-    "a board of no day": ("boards/christmas/first/human", CLOSED, TOLD, 0),
-    "an open table": (f"{BOARD}.csv", OPEN, UNTOLD, 5),
-    "a table that is told": (f"{BOARD}.csv", CLOSED, TOLD, 3600),
-    "a replay": ("replays/g", OPEN, [], 3600),
-    "a player": ("players/anna", OPEN, [], 30),
-}
-
-
-@pytest.mark.parametrize(("target", "now", "challenges", "kept_s"), KEPT.values(), ids=KEPT.keys())
-async def test_a_page_may_be_kept_as_long_as_it_stays_true(
-    target: str, now: int, challenges: list[Challenge], kept_s: int
-) -> None:
-    answer = await get(target, Library(challenges=challenges).answer, now=now)
-    assert answer.status == 200
-    assert answer.headers["Cache-Control"] == f"public, max-age={kept_s}"
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-
-
-async def test_whether_a_board_still_changes_is_asked_before_its_rows_are() -> None:
-    library = Library()
-    await get(BOARD, library.answer, now=CLOSED)
-    assert library.asked == [DailyList("2026-12-01"), BoardGet(CHALLENGE, "first", "human")]
-
-
-# -- Tables ----------------------------------------------------------------------------------------
-
-HEADER = ["rank", "handle", "home", "won", "elapsed_ms", "moves", "undos", "game"]
-HANDLES = ["anna", "deleted player", 'a "b"', "a,b", "a\r\nb", " a ", "ä", ""]
-
-
-async def test_a_table_is_the_board_row_by_row() -> None:
-    lost = BoardRow(2, "bo", 7, False, 1, 2, 3, "g2")
-    answer = await get(f"{BOARD}.csv", Library([row(1), lost]).answer)
-    assert answer.status == 200
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8; header=present"
-    assert answer.body == (
-        b"rank,handle,home,won,elapsed_ms,moves,undos,game\r\n"
-        b"1,anna,52,true,60001,90,0,game-1\r\n"
-        b"2,bo,7,false,1,2,3,g2\r\n"
-    )
-    assert "Link" not in answer.headers
-
-
-@given(st.lists(st.sampled_from(HANDLES) | st.text(max_size=30), max_size=8))
-async def test_what_a_handle_holds_stays_in_its_cell(handles: list[str]) -> None:
-    rows = [row(number, handle) for number, handle in enumerate(handles, 1)]
-    answer = await get(f"{BOARD}.csv", Library(rows).answer)
-    table = list(csv.reader(StringIO(answer.body.decode(), newline="")))
-    assert table[0] == HEADER
-    assert [cells[1] for cells in table[1:]] == handles
-    assert {len(cells) for cells in table} == {len(HEADER)}
-
-
-@pytest.mark.parametrize(
-    ("count", "sizes"),
-    [
-        (0, [0]),
-        (1, [1]),
-        (MOST_ROWS, [MOST_ROWS]),
-        (MOST_ROWS + 1, [MOST_ROWS + 1]),
-        (10_000, [10_000]),
-        (10_001, [10_000, 1]),
-        (20_005, [10_000, 10_000, 5]),
-    ],
-)
-async def test_tables_that_are_linked_are_the_whole_board(count: int, sizes: list[int]) -> None:
-    library = Library([row(number) for number in range(count)])
-    target: str | None = f"{BOARD}.csv"
-    found: list[str] = []
-    for size in sizes:
-        assert target is not None
-        answer = await get(target, library.answer)
-        header, *rows = csv.reader(StringIO(answer.body.decode(), newline=""))
-        assert (header, len(rows)) == (HEADER, size)
-        found += [cells[0] for cells in rows]
-        target = next_of(answer)
-    assert target is None
-    assert found == [str(number) for number in range(count)]
-
-
-def next_of(answer: Answer) -> str | None:
-    link = answer.headers.get("Link")
-    if link is None:
-        return None
-    target, relation = link.split("; ")
-    assert relation == 'rel="next"'
-    assert (target[0], target[-1]) == ("<", ">")
-    parts = urlsplit(target[1:-1])
-    assert parts.query == f"cursor={quote('after/' + parts.query.rpartition('%2F')[2], safe='')}"
-    return f"{parts.path}?{parts.query}".removeprefix("/api/v1/")
-
-
-async def test_others_have_their_turn_while_a_table_is_made() -> None:
-    library = Library([row(number) for number in range(3 * MOST_ROWS)])
-    turns: list[None] = []
-    turns_before: list[int] = []
-
-    async def answer(message: RequestBody) -> ReplyBody:
-        turns_before.append(len(turns))
-        asyncio.get_running_loop().call_soon(turns.append, None)
-        return await library.answer(message)
-
-    await get(f"{BOARD}.csv", answer)
-    assert turns_before == [0, 1, 2]
-
-
-@pytest.mark.parametrize("cursor", ["x", ""])
-async def test_a_table_refuses_a_cursor_that_the_board_refuses(cursor: str) -> None:
-    answer = await get(f"{BOARD}.csv?cursor={cursor}")
-    assert (answer.status, body(answer)["code"]) == (400, "bad-cursor")
-
-
-async def test_no_page_takes_a_token() -> None:
-    """One in an address would be in every log between here and its owner."""
-    taken = {name for route in _ROUTES.values() for name in (*route.segments, *route.keys)}
-    assert taken == {"challenge", "board", "kind", "limit", "cursor", "date", "game", "handle"}
-    assert "hello" not in {route.request for route in _ROUTES.values()}
 
 
 # -- Whatever is sent ------------------------------------------------------------------------------
