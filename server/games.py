@@ -277,7 +277,8 @@ class Games:
         record = await self._journal.game(game)
         if record is None:
             raise NoSuchGame(f"you have no game {game[:32]!r}")
-        live = LiveGame(record, await self._journal.entries(game))
+        # Only as far as the record tells: another process may have gone on between the two reads.
+        live = LiveGame(record, await self._journal.entries(game, limit=record.summary.seq))
         passed = max(self._clock.now_ms() - record.started, live.summary.elapsed_ms)
         seat.began_ms = self._clock.monotonic_ms() - passed
         seat.live = live

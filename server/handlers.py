@@ -355,7 +355,9 @@ class Handlers:
         if not mine:
             await self._check_may_see(record, talker.player)
         after = _place_in_entries(message.cursor)
-        entries = await self._journal.entries(message.game, after, views.MOST_ENTRIES)
+        # Only as far as the record tells: the game may have gone on between the two reads.
+        left = max(0, record.summary.seq - after)
+        entries = await self._journal.entries(message.game, after, min(left, views.MOST_ENTRIES))
         last = entries[-1].seq if entries else after
         return Replay(
             views.replay_header(record, await self._journal.player(record.player)),

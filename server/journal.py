@@ -189,6 +189,15 @@ class Journal(Protocol):
             StorageError: the database did not answer.
         """
 
+    async def overdue(self, closed_at: int) -> list[GameRecord]:
+        """Return the first attempts that have not ended, by id, at challenges that have closed.
+
+        Those that close at ``closed_at`` or before, in ms since the epoch, told or not.
+
+        Raises:
+            StorageError: the database did not answer.
+        """
+
     async def runs(self, challenge: str, after: Run | None, limit: int) -> list[Run]:
         """Return valid runs of a challenge in the order of ``FIRST``, then of their numbers.
 

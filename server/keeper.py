@@ -6,7 +6,7 @@ which nobody plays any more, is told: from then on everybody may see its proof a
 
 import logging
 
-from cellmates.daily import deadline_of
+from cellmates.daily import GRACE_MS
 
 from .background import Outage, Sleep
 from .clock import Clock
@@ -47,20 +47,24 @@ class Keeper:
         """End what has to end now, and tell what may be told."""
         error: Exception | None = None
         try:
+            await self._expire()
             for record in await self._journal.untold(self._clock.now_ms() - LATEST_COMMIT_MS):
                 error = await self._close(record) or error
         except StorageError as raised:
             error = raised
         self._outage.note(error)
 
+    async def _expire(self) -> None:
+        """End the attempts whose time is over, told their challenges or not.
+
+        One may have begun in a process whose clock is behind that of the one which has told.
+        """
+        for game in await self._journal.overdue(self._clock.now_ms() - GRACE_MS):
+            await self._games.expire(game.id)
+
     async def _close(self, record: ChallengeRecord) -> WrongKey | None:
-        """End attempts and tell, where it is time; return why it cannot be told."""
-        under_way = await self._journal.under_way(record.id)
-        if under_way and self._clock.now_ms() >= deadline_of(record.closes):
-            for game in under_way:
-                await self._games.expire(game.id)
-            under_way = await self._journal.under_way(record.id)
-        if under_way:
+        """Tell, unless somebody still plays; return why it cannot be told."""
+        if await self._journal.under_way(record.id):
             return None
         try:
             told = self._vault.open(record.sealed)

@@ -251,6 +251,11 @@ ATTEMPTS_OF = _GAMES.where(
 ).order_by(game.c.challenge)
 LAST_ATTEMPT = select(func.coalesce(func.max(game.c.attempt), 0)).where(_OF_PLAYER, _OF_CHALLENGE)
 UNDER_WAY = _GAMES.where(_OF_CHALLENGE, IS_UNDER_WAY).order_by(game.c.id)
+OVERDUE = (
+    _GAMES.join(challenge, challenge.c.id == game.c.challenge)
+    .where(IS_UNDER_WAY, challenge.c.closes <= bindparam("the_time"))
+    .order_by(game.c.id)
+)
 
 _COUNTS = game.c.validity == "ok"
 DAYS_WON = (

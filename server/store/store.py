@@ -190,6 +190,10 @@ class Store:
         """See ``Journal``."""
         return games_of_rows(await self._read(sql.UNDER_WAY, the_challenge=challenge))
 
+    async def overdue(self, closed_at: int) -> list[GameRecord]:
+        """See ``Journal``."""
+        return games_of_rows(await self._read(sql.OVERDUE, the_time=closed_at))
+
     async def runs(self, challenge: str, after: Run | None, limit: int) -> list[Run]:
         """See ``Journal``."""
         values: dict[str, str | int] = {"the_challenge": challenge, "the_limit": limit}

@@ -218,6 +218,17 @@ class MemoryJournal:
         ]
         return sorted(found, key=lambda game: game.id)
 
+    async def overdue(self, closed_at: int) -> list[GameRecord]:
+        self._read()
+        found = [
+            game
+            for game in self.games.values()
+            if game.challenge is not None
+            and (game.attempt, game.summary.status) == (1, "playing")
+            and self.challenges[game.challenge].closes <= closed_at
+        ]
+        return sorted(found, key=lambda game: game.id)
+
     async def runs(self, challenge: str, after: Run | None, limit: int) -> list[Run]:
         self._read()
         found = [run for run in self._seen() if run.challenge == challenge]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cellmates.daily import DAILIES, DAY_MS, opens_at
+from cellmates.daily import DAILIES, DAY_MS, day_of, opens_at
 from cellmates.engine import Deal
 
 from .world import RULESET, WINNABLE, Body, World, finished, line_of, listed, play, today
@@ -119,6 +119,17 @@ async def test_challenge_that_is_not_open_cannot_be_started_or_looked_at(
     assert (await caller.error("daily.start", challenge=challenge))["code"] == code
     assert (await caller.error("board.get", **where))["code"] == code
     assert (await caller.error("board.watch", **where))["code"] == code
+
+
+async def test_challenge_that_is_told_cannot_be_started_whatever_the_clock_says(
+    planned: World,
+) -> None:
+    caller = await planned.player()
+    challenge = f"{day_of(planned.clock.now)}-freecell"
+    record = planned.journal.challenges[challenge]
+    await planned.journal.tell(challenge, planned.vault.open(record.sealed))
+    assert (await caller.error("daily.start", challenge=challenge))["code"] == "challenge-closed"
+    assert planned.journal.games == {}
 
 
 async def test_challenge_that_has_closed_cannot_be_started(planned: World) -> None:

@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 
-from cellmates.daily import DAILIES, DAY_MS, day_of
+from cellmates.daily import DAILIES, DAY_MS, day_of, deadline_of
 from server.keeper import LATEST_COMMIT_MS, LOOK_S
 from server.vault import WrongKey
 
@@ -45,6 +45,30 @@ async def test_attempt_that_is_committed_last_of_all_keeps_the_day_secret(closed
     closed.clock.now += LATEST_COMMIT_MS + 1_000
     await closed.house.keeper.look()
     assert told(closed) == set(closed.journal.challenges) - {challenge}
+
+
+async def test_attempt_that_another_process_begins_when_the_day_is_told_expires_too(
+    closed: World,
+) -> None:
+    """That process's clock is behind, and it had read the challenge before it was told."""
+    twin = World(closed.journal, first_id=1_000)
+    twin.clock.now = closed.clock.now - 2 * LATEST_COMMIT_MS
+    caller = await twin.player()
+    challenge = f"{day_of(twin.clock.now)}-freecell"
+    untold = closed.journal.challenges[challenge]
+    await closed.house.keeper.look()
+    told = closed.journal.challenges[challenge]
+    closed.journal.challenges[challenge] = untold
+    game = (await caller.ok("daily.start", challenge=challenge))["game"]
+    closed.journal.challenges[challenge] = told
+    closed.clock.now = deadline_of(told.closes) - 1
+    await closed.house.keeper.look()
+    assert closed.journal.games[game].summary.status == "playing"
+    closed.clock.now += 1
+    await closed.house.keeper.look()
+    assert closed.journal.games[game].summary.status == "expired"
+    [run] = await closed.journal.runs(challenge, None, 9)
+    assert run.game == game
 
 
 async def test_database_that_is_away_is_said_once_and_tried_again(

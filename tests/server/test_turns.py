@@ -1,12 +1,15 @@
 """Games in memory and out of it, and who comes first."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from cellmates.engine import RULESETS, Deal
 from cellmates.solver import solve
+from server.records import Entry
 
+from .memory import MemoryJournal
 from .world import World, started
 
 pytestmark = pytest.mark.asyncio
@@ -139,6 +142,46 @@ async def test_game_that_another_process_went_on_with_is_as_it_left_it(world: Wo
     told = await caller.ok("game.move", game=game, seq=5, move="6a")
     assert (told["seq"], told["undos"]) == (5, 2)
     assert (await caller.error("game.move", game=game, seq=9, move="6b"))["code"] == "conflict"
+
+
+class GoingOn(MemoryJournal):
+    """One in which a game goes on between the reading of its record and that of its entries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def entries(self, game: str, after: int = 0, limit: int | None = None) -> list[Entry]:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            await meanwhile()
+        return await super().entries(game, after, limit)
+
+
+async def test_game_that_ends_elsewhere_while_it_is_read_has_ended() -> None:
+    journal = GoingOn()
+    world, twin = World(journal), World(journal, first_id=1_000)
+    caller, view = await started(world)
+    game = view["game"]
+    await caller.ok("game.move", game=game, seq=1, move="6a")
+    other = await twin.greeted(caller.token)
+    journal.meanwhile = lambda: caller.ok("game.resign", game=game, seq=2)
+    error = await other.error("game.move", game=game, seq=3, move="6b")
+    assert (error["code"], error["context"]) == ("game-over", {"status": "resigned"})
+
+
+async def test_replay_that_is_read_while_its_game_goes_on_agrees_with_itself() -> None:
+    journal = GoingOn()
+    world = World(journal)
+    caller, view = await started(world)
+    game = view["game"]
+    await caller.ok("game.move", game=game, seq=1, move="6a")
+    reader = await world.greeted(caller.token)
+    journal.meanwhile = lambda: caller.ok("game.resign", game=game, seq=2)
+    replay = await reader.ok("replay.get", game=game)
+    assert [entry[0] for entry in replay["entries"]] == [1]
+    assert (replay["result"]["seq"], replay["result"]["status"]) == (1, "playing")
+    assert replay["result"]["hash"] == replay["entries"][-1][3]
 
 
 async def test_hint_and_tap_ask_no_database_for_a_game_in_memory(world: World) -> None:

@@ -15,6 +15,8 @@ from .records import (
     NOW,
     OTHER,
     PLAYER,
+    TOLD,
+    a_challenge,
     a_game,
     after,
     an_attempt,
@@ -276,6 +278,23 @@ async def test_last_attempt_is_the_greatest_number(journal: Journal) -> None:
     await journal.create_game(an_attempt("g4", 13, player=OTHER.id))
     await journal.create_game(a_game("g5"))
     assert await journal.last_attempt(PLAYER.id, DAY) == 10
+
+
+async def test_overdue_are_attempts_under_way_whose_challenge_has_closed(journal: Journal) -> None:
+    challenge = a_challenge()
+    assert challenge.id == DAY
+    await journal.create_challenge(challenge)
+    await journal.create_challenge(a_challenge("2026-12-02"))
+    await journal.create_game(an_attempt("g1"))
+    await journal.create_game(an_attempt("g2", 2))
+    await journal.create_game(an_attempt("g3", challenge="2026-12-02-freecell"))
+    await journal.create_game(a_game("g4"))
+    assert await journal.overdue(challenge.closes - 1) == []
+    assert await journal.overdue(challenge.closes) == [an_attempt("g1")]
+    await journal.tell(DAY, TOLD)
+    assert await journal.overdue(challenge.closes) == [an_attempt("g1")]
+    await journal.append("g1", ONE, won(ONE), ATTEMPT)
+    assert await journal.overdue(challenge.closes) == []
 
 
 async def test_under_way_are_first_attempts_that_have_not_ended(journal: Journal) -> None:

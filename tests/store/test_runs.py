@@ -224,6 +224,7 @@ BY_INDEX: dict[str, tuple[str, Callable[[Store], Coroutine[Any, Any, object]]]] 
     "runs": ("result_in_order", lambda store: store.runs(DAY, None, 9)),
     "runs, after": ("result_in_order", lambda store: store.runs(DAY, RUN, 9)),
     "under_way": ("game_under_way", lambda store: store.under_way(DAY)),
+    "overdue": ("game_under_way", lambda store: store.overdue(NOW)),
     "untold": ("challenge_untold", lambda store: store.untold(NOW)),
     "challenge_before": (
         "challenge_of_ruleset",

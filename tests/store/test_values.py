@@ -107,6 +107,7 @@ NUMBER_GOES_INTO: dict[str, Callable[[Store, int], Coroutine[Any, Any, object]]]
     "handles_since": lambda store, number: store.handles_since(number),
     "create_challenge": lambda store, number: store.create_challenge(a_challenge(opens=number)),
     "untold": lambda store, number: store.untold(number),
+    "overdue": lambda store, number: store.overdue(number),
     "tell": lambda store, number: store.tell(DAY, replace(TOLD, par=number)),
     "runs, after": lambda store, number: store.runs(DAY, replace(RUN, number=number), 9),
     "runs, limit": lambda store, number: store.runs(DAY, None, number),
