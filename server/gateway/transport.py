@@ -1,5 +1,9 @@
 """Bytes to frames and back: one open WebSocket on its socket, by the library's Sans-I/O protocol.
 
+What was read is cut into frames. Ordinary ones take the short path, and the library sees nothing of
+them; every other it gets whole, or as much as it needs to refuse it. So it is always between frames
+when the next one comes.
+
 Nothing here waits for a peer. What the kernel does not take is counted, and whoever does not read
 is aborted; a close is asked for politely and has a deadline.
 """
@@ -13,15 +17,15 @@ from websockets.protocol import SEND_EOF, State
 
 from cellmates.protocol import Encoding
 
+from .frames import BINARY, TEXT, frame_end, ordinary_message, server_frame
 from .outbox import Outbox
 from .settings import GatewaySettings
 from .websocket import WebSocket
 
 logger = logging.getLogger(__name__)
 
-# A read may hold 40 000 empty frames, half a second's work. So it is parsed in slices, and goes on
-# in the loop's next turn once there were this many frames.
-_SLICE_BYTES = 1024
+# A read may hold 40 000 empty frames, half a second's work. So it goes on in the loop's next turn
+# once there were this many.
 _TURN_FRAMES = 64
 _LONGEST_REASON_BYTES = 123
 # A timer may fire this much before its time by the loop's own clock.
@@ -48,6 +52,7 @@ class Wire(asyncio.Protocol):
 
     __slots__ = (
         "_deadline",
+        "_first_byte",
         "_flush_is_due",
         "_held",
         "_is_deaf",
@@ -59,7 +64,6 @@ class Wire(asyncio.Protocol):
         "_pending",
         "_read",
         "_rest",
-        "_send",
         "_settings",
         "_transport",
         "_unread",
@@ -78,11 +82,11 @@ class Wire(asyncio.Protocol):
         self._ws = ws
         self._settings = settings
         self._loop = loop
-        self._send = ws.send_binary if ws.encoding is Encoding.MSGPACK else ws.send_text
+        self._first_byte = BINARY if ws.encoding is Encoding.MSGPACK else TEXT
         self._outbox = Outbox()
         self._pending = 0  # bytes sent in this turn of the loop
         self._flush_is_due = False
-        self._rest = b""  # what was read, parsed up to ``_read``
+        self._rest = b""  # what was read, taken up to ``_read``
         self._read = 0
         self._held = self._paused = False
         self._is_deaf = False  # nothing more is delivered: we closed
@@ -123,13 +127,10 @@ class Wire(asyncio.Protocol):
         """Send a message with what else is sent in this turn of the loop."""
         if self._is_ended or self._ws.state is not State.OPEN:
             return
-        self._send(frame)
+        writes, settings = self._ws.writes, self._settings
+        writes.append(server_frame(self._first_byte, frame))
         self._pending += len(frame)
-        settings = self._settings
-        if (
-            len(self._ws.writes) >= settings.outbox_messages
-            or self._pending >= settings.outbox_bytes
-        ):
+        if len(writes) >= settings.outbox_messages or self._pending >= settings.outbox_bytes:
             self.flush()
         elif not self._flush_is_due:
             self._flush_is_due = True
@@ -183,9 +184,11 @@ class Wire(asyncio.Protocol):
 
     def flush(self) -> None:
         """Write at once what was sent."""
+        if not self._ws.writes:
+            return
         writes = self._ws.data_to_send()
         self._pending = 0
-        if self._is_ended or not writes:
+        if self._is_ended:
             return
         data = b"".join(writes)
         if data:
@@ -200,31 +203,44 @@ class Wire(asyncio.Protocol):
 
     def _feed(self) -> None:
         frames = 0
-        while self._read < len(self._rest) and frames < _TURN_FRAMES and not self._held:
-            piece = self._rest[self._read : self._read + _SLICE_BYTES]
-            self._read += len(piece)
-            frames += self._take(piece)
-        if self._read < len(self._rest):
-            self._pause()
-            if not self._held:
+        while not self._held:
+            if frames == _TURN_FRAMES:
+                self._pause()
                 self._loop.call_soon(self._feed)
-        else:
-            self._rest, self._read = b"", 0
-            self._resume()
+                break
+            if not self._take():
+                self._rest, self._read = self._rest[self._read :], 0
+                self._resume()
+                break
+            frames += 1
         self.flush()
 
-    def _take(self, piece: bytes) -> int:
-        # The place for a short path: an open connection, nothing buffered in the library, whole
-        # frames in the piece. All else, and now everything, goes through the library.
-        self._ws.receive_data(piece)
-        frames = len(self._ws.events_received())
-        if frames:
+    def _take(self) -> bool:
+        """Take the next frame; False where there is none, or only a part of one."""
+        rest, at, ws = self._rest, self._read, self._ws
+        if at == len(rest):
+            return False
+        if ws.state is State.OPEN and ws.current_size is None and not self._is_deaf:
+            ordinary = ordinary_message(rest, at, self._settings.frame_bytes)
+            if ordinary is not None:
+                message, self._read = ordinary
+                self.heard = True
+                self._listener.deliver(message)
+                return True
+        end = frame_end(rest, at, ws.room)
+        if end is None:
+            return False
+        self._read = end
+        self._take_by_library(rest[at:end])
+        return True
+
+    def _take_by_library(self, frame: bytes) -> None:
+        self._ws.receive_data(frame)
+        if self._ws.events_received():
             self.heard = True
         for message in self._ws.messages_received():
-            if self._is_deaf:
-                break
-            self._listener.deliver(message)
-        return frames
+            if not self._is_deaf:
+                self._listener.deliver(message)
 
     def _pause(self) -> None:
         if not self._paused:

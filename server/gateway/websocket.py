@@ -51,6 +51,11 @@ class WebSocket(ServerProtocol):
         """What the handshake agreed on; JSON with a client that asked for nothing."""
         return Encoding(self.subprotocol) if self.subprotocol else Encoding.JSON
 
+    @property
+    def room(self) -> int:
+        """Bytes of payload in the next frame that the library does not refuse at sight."""
+        return self._settings.frame_bytes + _LARGEST_CONTROL_BYTES - (self.current_size or 0)
+
     def messages_received(self) -> list[bytes | str]:
         """Messages that ended since this was last asked."""
         messages, self._messages = self._messages, []

@@ -13,7 +13,7 @@ from kosoku._kosoku import CaseResult
 
 from server.gateway import GatewaySettings
 from server.gateway.connection import Connection
-from tests.gateway.house import App, OpenHouse, Talk, as_bytes
+from tests.gateway.house import BINARY, TEXT, App, OpenHouse, Talk, as_bytes
 
 from .figures import Figures
 
@@ -88,5 +88,5 @@ async def send_back(talk: Talk, frame: bytes | str) -> None:
     """Answer text with text and bytes with bytes, which no conversation of ours ever mixes."""
     assert isinstance(talk.peer, Connection)
     wire = talk.peer._wire
-    wire._send = wire._ws.send_binary if isinstance(frame, bytes) else wire._ws.send_text
+    wire._first_byte = BINARY if isinstance(frame, bytes) else TEXT
     wire.send(as_bytes(frame))
