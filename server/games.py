@@ -6,8 +6,7 @@ it is unknown whether the entry is there: the game is retired and read again; th
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from cellmates.engine import LAST_RANDOM, Action, Autoplay, Deal, Game, Ruleset
@@ -138,7 +137,7 @@ class Games:
             NoSuchGame: there is none with this id, or it is another's.
             StorageError: the database did not answer.
         """
-        async with self._turn(game, player) as (seat, live):
+        async with _Turn(self, game, player) as (seat, live):
             live = await self._fresh(seat, live)
             return await self._expire(seat, live) if self._is_overdue(seat, live) else live
 
@@ -149,7 +148,7 @@ class Games:
             NoSuchGame: there is none with this id, or it is another's.
             StorageError: the game was not in memory, and the database did not answer.
         """
-        async with self._turn(game, player) as (_, live):
+        async with _Turn(self, game, player) as (_, live):
             return live
 
     async def act(
@@ -164,7 +163,7 @@ class Games:
             Refusal: the rules refuse the action. Nothing has changed, here and above.
             StorageError: it is unknown whether the action is recorded; sending it again tells.
         """
-        async with self._turn(game, player) as (seat, live):
+        async with _Turn(self, game, player) as (seat, live):
             if seq > live.seq + 1:  # another process may have gone on with it
                 live = await self._fresh(seat, live)
             if self._is_overdue(seat, live):
@@ -192,7 +191,7 @@ class Games:
             NoSuchGame: there is none with this id.
             StorageError: it is unknown whether it has ended.
         """
-        async with self._turn(game) as (seat, live):
+        async with _Turn(self, game, None) as (seat, live):
             if self._is_overdue(seat, live):
                 await self._expire(seat, live)
 
@@ -253,25 +252,43 @@ class Games:
             return live, decision
         raise BrokenGame(f"game {game}: entry {seq} is taken, and not there")
 
-    @asynccontextmanager
-    async def _turn(
-        self, game: str, player: PlayerRecord | None = None
-    ) -> AsyncIterator[tuple[_Seat, LiveGame]]:
-        """Hold a game alone; where a player is given, only if it is theirs."""
-        seat = self._seats.setdefault(game, _Seat())
-        self._seats.move_to_end(game)
+    async def take_turn(self, game: str, player: PlayerRecord | None) -> tuple[_Seat, LiveGame]:
+        """Hold a game alone, until ``end_turn``; where a player is given, only if it is theirs.
+
+        Raises:
+            NoSuchGame: there is none with this id, or it is another's. Nobody's turn has begun.
+            StorageError: the game was not in memory, and the database did not answer. As above.
+        """
+        seat = self._seats.get(game)
+        if seat is None:
+            seat = self._seats[game] = _Seat()
+        else:
+            self._seats.move_to_end(game)
         seat.waiting += 1
         try:
-            async with seat.turn:
-                live = seat.live or await self._load(seat, game)
-                if player is not None and live.record.player != player.id:
-                    raise NoSuchGame(f"you have no game {game[:32]!r}")
-                yield seat, live
-        finally:
-            seat.waiting -= 1
-            if seat.live is None and not seat.waiting:
-                self._seats.pop(game, None)
-            self._evict()
+            await seat.turn.acquire()
+        except BaseException:
+            self._leave(seat, game)
+            raise
+        try:
+            live = seat.live or await self._load(seat, game)
+            if player is not None and live.record.player != player.id:
+                raise NoSuchGame(f"you have no game {game[:32]!r}")
+        except BaseException:
+            self.end_turn(seat, game)
+            raise
+        return seat, live
+
+    def end_turn(self, seat: _Seat, game: str) -> None:
+        """Let the next one have its turn."""
+        seat.turn.release()
+        self._leave(seat, game)
+
+    def _leave(self, seat: _Seat, game: str) -> None:
+        seat.waiting -= 1
+        if seat.live is None and not seat.waiting:
+            self._seats.pop(game, None)
+        self._evict()
 
     async def _load(self, seat: _Seat, game: str) -> LiveGame:
         record = await self._journal.game(game)
@@ -293,6 +310,24 @@ class Games:
             for game in leaving:
                 del self._seats[game]
             self._evicted(len(leaving))
+
+
+class _Turn:
+    """A game's turn, as a context; made of a generator it would cost three times as much."""
+
+    __slots__ = ("_game", "_games", "_player", "_seat")
+
+    def __init__(self, games: Games, game: str, player: PlayerRecord | None) -> None:
+        self._games = games
+        self._game = game
+        self._player = player
+
+    async def __aenter__(self) -> tuple[_Seat, LiveGame]:
+        self._seat, live = await self._games.take_turn(self._game, self._player)
+        return self._seat, live
+
+    async def __aexit__(self, *_: object) -> None:
+        self._games.end_turn(self._seat, self._game)
 
 
 def _with_first_hash(record: GameRecord) -> GameRecord:

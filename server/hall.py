@@ -86,6 +86,11 @@ class Hall(Audience):
         conversation.followed.add(game)
         self._of_game[game].add(conversation)
 
+    def is_followed(self, game: str, *, but: Talker) -> bool:
+        """Whether somebody else than ``but`` follows a game."""
+        following = self._of_game.get(game, ())
+        return len(following) > (but in following)
+
     def tell(self, game: str, event: GameEvent | GameExpired, *, but: Talker | None = None) -> None:
         """Send an event to the connections that follow a game."""
         for conversation in self._of_game.get(game, ()):

@@ -86,7 +86,6 @@ PlayersOwn = (
     | GamesMine
     | GameHint
     | GameTap
-    | GameMove
     | GameUndo
     | GameResign
 )
@@ -130,6 +129,9 @@ class Guest:
 
 class Audience(Protocol):
     """All other connections, as handlers see them."""
+
+    def is_followed(self, game: str, *, but: Talker) -> bool:
+        """Whether somebody else than ``but`` follows a game."""
 
     def tell(self, game: str, event: GameEvent, *, but: Talker | None = None) -> None:
         """Send an event to the connections that follow a game."""
@@ -176,6 +178,9 @@ class Handlers:
                 mistake of the server's.
         """
         match message:
+            case GameMove():  # before all that is rarer
+                player = _player(talker)
+                return await self._act(talker, player, message, Move.parse(message.move))
             case Hello():
                 return await self._hello(talker, message)
             case Ping():
@@ -226,8 +231,6 @@ class Handlers:
                 return await self._hint(player, message)
             case GameTap():
                 return await self._tap(player, message)
-            case GameMove():
-                return await self._act(talker, player, message, Move.parse(message.move))
             case GameUndo():
                 return await self._act(talker, player, message, Act.UNDO)
             case GameResign():
@@ -340,7 +343,7 @@ class Handlers:
         action: Action,
     ) -> Moved:
         live, made = await self._games.act(player, message.game, action, message.seq)
-        if not made.repeated:
+        if not made.repeated and self._audience.is_followed(message.game, but=talker):
             view = views.view_after(live, made) if action is Act.UNDO else UNSET
             auto = [str(move) for move in made.state.auto]
             event = GameEvent(message.game, views.wire_entry(made.entry), auto, view)

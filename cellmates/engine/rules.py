@@ -276,6 +276,8 @@ def is_stuck(ruleset: Ruleset, position: Position) -> bool:
     """
     if position.is_won:
         return False
+    if position.free_cells and any(position.columns):
+        return False  # as mostly, and much faster found than by the moves
     moves = LegalMoves(ruleset, position)
     first = next(iter(moves), None)
     if first is None:
