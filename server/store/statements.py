@@ -10,6 +10,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    null,
     or_,
     select,
     tuple_,
@@ -93,10 +94,10 @@ DELETE_PLAYER = Kind(
         update(player)
         .where(_THIS_PLAYER)
         .values(
-            handle=None,
-            handle_key=None,
-            token_hash=None,
-            created=None,
+            handle=null(),
+            handle_key=null(),
+            token_hash=null(),
+            created=null(),
             changed=bindparam("the_time"),
         ),
     ),

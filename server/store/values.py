@@ -16,7 +16,8 @@ def check_values(*values: str | int | None) -> None:
     """
     for value in values:
         if isinstance(value, str):
-            _check_text(value)
+            if "\0" in value or not value.isascii():
+                _check_text(value)
         elif value is not None and not SMALLEST <= value <= LARGEST:
             raise ValueError("integer beyond 64 bits")
 
@@ -24,8 +25,7 @@ def check_values(*values: str | int | None) -> None:
 def _check_text(text: str) -> None:
     if "\0" in text:
         raise ValueError("NUL in text")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise ValueError("half of a surrogate pair in text") from None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair in text") from None
