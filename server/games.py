@@ -32,10 +32,14 @@ class TooManyGames(Exception):
 
 @dataclass(slots=True)
 class _Seat:
-    """A game's place in memory, and the turn that one action at a time takes."""
+    """A game's place in memory, and the turn that one action at a time takes.
+
+    ``is_fresh`` says that the game was read from the journal in this turn.
+    """
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     live: LiveGame | None = None
+    is_fresh: bool = False
     began_ms: int = 0
     waiting: int = 0
 
@@ -204,6 +208,8 @@ class Games:
 
     async def _fresh(self, seat: _Seat, live: LiveGame) -> LiveGame:
         """A game as the journal has it: read again if another process has changed it."""
+        if seat.is_fresh:
+            return live
         record = await self._journal.game(live.record.id)
         if record is not None:
             kept = record.summary
@@ -271,6 +277,7 @@ class Games:
             self._leave(seat, game)
             raise
         try:
+            seat.is_fresh = False
             live = seat.live or await self._load(seat, game)
             if player is not None and live.record.player != player.id:
                 raise NoSuchGame(f"you have no game {game[:32]!r}")
@@ -299,6 +306,7 @@ class Games:
         passed = max(self._clock.now_ms() - record.started, live.summary.elapsed_ms)
         seat.began_ms = self._clock.monotonic_ms() - passed
         seat.live = live
+        seat.is_fresh = True
         return live
 
     def _evict(self) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     Select,
     and_,
     bindparam,
@@ -281,22 +282,25 @@ _RUNS = (
 )
 
 
-def _runs(*, after: bool) -> AnySelect:
-    """Runs of a challenge in the order of the board ``first``, from the top or from a run on."""
-    runs = _RUNS.where(result.c.challenge == bindparam("the_challenge"))
-    rising = [result.c[name] for name in ("elapsed_ms", "moves", "undos", "number")]
-    if after:
-        home = bindparam("the_home", type_=INTEGER)
-        behind = (bindparam(f"the_{column.name}", type_=INTEGER) for column in rising)
-        runs = runs.where(
-            result.c.home <= home,
-            or_(result.c.home < home, tuple_(*rising) > tuple_(*behind)),
-        )
-    return runs.order_by(result.c.home.desc(), *rising).limit(bindparam("the_limit"))
+_RISING = [result.c[name] for name in ("elapsed_ms", "moves", "undos", "number")]
+_HOME = bindparam("the_home", type_=INTEGER)
+_PLACE = tuple_(*(bindparam(f"the_{column.name}", type_=INTEGER) for column in _RISING))
 
 
-# By whether there is a run to go on from.
-RUNS = {after: _runs(after=after) for after in (False, True)}
+def _runs(*conditions: ColumnElement[bool]) -> AnySelect:
+    """Runs of a challenge in the order of the board ``first``."""
+    return (
+        _RUNS.where(result.c.challenge == bindparam("the_challenge"), *conditions)
+        .order_by(result.c.home.desc(), *_RISING)
+        .limit(bindparam("the_limit"))
+    )
+
+
+RUNS = _runs()
+# Behind a run: the rest with as many cards home, and those with fewer. Asked for in one condition,
+# all with as many would be read to find where to go on.
+RUNS_BESIDE = _runs(result.c.home == _HOME, tuple_(*_RISING) > _PLACE)
+RUNS_BELOW = _runs(result.c.home < _HOME)
 RUNS_SINCE = (
     _RUNS.where(
         or_(

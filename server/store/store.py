@@ -197,13 +197,20 @@ class Store:
     async def runs(self, challenge: str, after: Run | None, limit: int) -> list[Run]:
         """See ``Journal``."""
         values: dict[str, str | int] = {"the_challenge": challenge, "the_limit": limit}
-        if after is not None:
-            values["the_home"] = after.figures.home
-            values["the_elapsed_ms"] = after.figures.elapsed_ms
-            values["the_moves"] = after.figures.moves
-            values["the_undos"] = after.figures.undos
-            values["the_number"] = after.number
-        return runs_of_rows(await self._read(sql.RUNS[after is not None], **values))
+        if after is None:
+            return runs_of_rows(await self._read(sql.RUNS, **values))
+        values["the_home"] = after.figures.home
+        place = {
+            "the_elapsed_ms": after.figures.elapsed_ms,
+            "the_moves": after.figures.moves,
+            "the_undos": after.figures.undos,
+            "the_number": after.number,
+        }
+        found = [*await self._read(sql.RUNS_BESIDE, **values, **place)]
+        if len(found) < limit:
+            values["the_limit"] = limit - len(found)
+            found += await self._read(sql.RUNS_BELOW, **values)
+        return runs_of_rows(found)
 
     async def runs_since(self, number: int, gaps: Sequence[int], limit: int) -> list[Run]:
         """See ``Journal``."""

@@ -158,7 +158,7 @@ class GoingOn(MemoryJournal):
         return await super().entries(game, after, limit)
 
 
-async def test_game_that_ends_elsewhere_while_it_is_read_has_ended() -> None:
+async def test_game_that_ends_elsewhere_while_it_is_read_is_as_of_one_moment() -> None:
     journal = GoingOn()
     world, twin = World(journal), World(journal, first_id=1_000)
     caller, view = await started(world)
@@ -166,6 +166,8 @@ async def test_game_that_ends_elsewhere_while_it_is_read_has_ended() -> None:
     await caller.ok("game.move", game=game, seq=1, move="6a")
     other = await twin.greeted(caller.token)
     journal.meanwhile = lambda: caller.ok("game.resign", game=game, seq=2)
+    opened = await other.ok("game.open", game=game)
+    assert (opened["seq"], opened["status"]) == (1, "playing")
     error = await other.error("game.move", game=game, seq=3, move="6b")
     assert (error["code"], error["context"]) == ("game-over", {"status": "resigned"})
 
