@@ -95,6 +95,7 @@ class Conversation:
         }
         self._bad_frames = 0
         self._warnings = Bucket(WARNINGS)
+        self._is_answering = False
         self._is_closing = False
         self._is_draining = False
         self._hall.enter(self)
@@ -110,7 +111,9 @@ class Conversation:
             self._misread(unread)
             return
         began = self._timer()
+        self._is_answering = True
         error = self._may_not(request) or await self._answer(request)
+        self._is_answering = False
         if error is not None:
             self._refuse(request.id, error)
             self._close_after(error.code)
@@ -236,6 +239,9 @@ class Conversation:
             self.close(CloseCode.BAD_FRAMES, "bad frames")
 
     def _greeting_missed(self) -> None:
+        if self._is_answering:  # said in time, and it is the answer that takes long
+            self._greeting_deadline = self._peer.call_later(HELLO_S, self._greeting_missed)
+            return
         self.close(CloseCode.TOO_SLOW, "no hello in time")
 
 

@@ -70,6 +70,7 @@ from . import views
 from .clock import Clock
 from .dailies import Dailies, NotYet
 from .daily_handlers import BoardKey, DailyHandlers, Watcher
+from .entrance import Entrance
 from .games import UNFINISHED, Games, NoSuchGame
 from .journal import Journal
 from .players import Players, token_hash
@@ -169,6 +170,7 @@ class Handlers:
         self._clock = clock
         self._audience = audience
         self._limits = limits
+        self._entrance = Entrance(clock)
 
     async def answer(self, talker: Talker, message: RequestBody) -> ReplyBody:
         """Do what a message asks and say what came of it.
@@ -247,12 +249,14 @@ class Handlers:
                 f"this server speaks protocol {PROTO}",
                 {"supported": [PROTO]},
             )
-        player, games = None, []
+        player: PlayerRecord | None = None
+        games: list[GameRecord] = []
         if message.token is not None:
-            player = await self._players.by_token(message.token)
-            games = await self._journal.games_of(
-                player.id, status=UNFINISHED, before=None, limit=PAGE
-            )
+            async with self._entrance.turn():
+                player = await self._players.by_token(message.token)
+                games = await self._journal.games_of(
+                    player.id, status=UNFINISHED, before=None, limit=PAGE
+                )
         talker.become(player, message.token)
         return Welcome(
             server=ServerInfo("cellmates", __version__),

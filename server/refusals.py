@@ -9,6 +9,7 @@ from cellmates.protocol import ErrorCode
 
 from .boards import BadCursor
 from .dailies import Closed, NoSuchChallenge, NotOpenYet, NotYet
+from .entrance import Crowded
 from .game import Conflict, GameOver
 from .games import NoSuchGame, TooManyGames
 from .journal import GameTaken, HandleTaken, Missing, StorageError
@@ -89,6 +90,10 @@ def error_of(error: Exception) -> Error | None:
             code = ErrorCode.BAD_TOKEN
         case NotConfirmed():
             code = ErrorCode.FORBIDDEN
+        case Crowded():
+            return Error(
+                ErrorCode.RATE_LIMITED, str(error), {"key": "greetings"}, error.retry_after_ms
+            )
         case StorageError():
             message = "the database did not answer: send the request again, it will tell"
             return Error(ErrorCode.INTERNAL, message, {}, _RETRY_MS)

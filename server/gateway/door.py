@@ -21,6 +21,8 @@ from .websocket import WebSocket
 
 logger = logging.getLogger(__name__)
 
+_LAST_LOOK_S = 0.01  # time for the loop to look at its sockets once more
+
 
 @dataclass(frozen=True, slots=True)
 class House:
@@ -51,7 +53,7 @@ class Door(asyncio.Protocol):
         """Wait for a request, so long and no longer."""
         self._transport = cast(asyncio.Transport, transport)
         self._timer: TimerHandle = self._house.loop.call_later(
-            self._house.settings.handshake_s, self._drop, "request took too long"
+            self._house.settings.handshake_s, self._look_again
         )
         if not self._house.census.came(self):
             self._drop("no room for another socket")
@@ -186,6 +188,10 @@ class Door(asyncio.Protocol):
             request.headers.get_all("X-Forwarded-For"),
             self._house.settings.trusted_proxies,
         )
+
+    def _look_again(self) -> None:
+        # If it was this process that stood still, the request may be waiting to be read.
+        self._timer = self._house.loop.call_later(_LAST_LOOK_S, self._drop, "request took too long")
 
     def _drop(self, why: str) -> None:
         logger.info("socket dropped", extra={"why": why})

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 # A read may hold 40 000 empty frames, half a second's work. So it goes on in the loop's next turn
 # once there were this many.
-_TURN_FRAMES = 64
+_TURN_FRAMES = 32
 _LONGEST_REASON_BYTES = 123
 # A timer may fire this much before its time by the loop's own clock.
 _CLOCK_STEP_S = 0.002

@@ -1,5 +1,6 @@
 """Who gets a WebSocket, in which encoding, and what those are told who get none."""
 
+import asyncio
 import base64
 import hashlib
 from ipaddress import ip_network
@@ -11,7 +12,19 @@ from websockets.typing import Subprotocol
 
 from cellmates.protocol import Encoding
 from server.gateway import GatewaySettings
-from tests.gateway.house import BINARY, TEXT, App, OpenHouse, frame, upgrade
+from server.gateway.census import Census
+from server.gateway.door import Door, House
+from tests.gateway.house import (
+    BINARY,
+    TEXT,
+    App,
+    OpenHouse,
+    Pipe,
+    frame,
+    ordinary_pages,
+    patient,
+    upgrade,
+)
 
 pytestmark = pytest.mark.asyncio
 
@@ -157,6 +170,22 @@ async def test_the_deadline_of_the_handshake_ends_with_it(house: OpenHouse) -> N
     for _ in range(2):
         assert await raw.frame() == (0x89, b"")
         await raw.send(frame(0x8A))
+
+
+async def test_a_request_that_waited_to_be_read_at_the_deadline_is_answered() -> None:
+    # A loop that stood still may fire its timers first, and look at its sockets after that.
+    app, settings, loop = App(), GatewaySettings(handshake_s=0.03), asyncio.get_running_loop()
+    pipe = Pipe()
+    door = Door(House(app, ordinary_pages(), Census(settings), settings, loop))
+    pipe.set_protocol(door)
+    door.connection_made(pipe)
+    loop.call_later(0.031, door.data_received, upgrade())
+    async with patient():
+        while not (pipe.writes or pipe.is_aborted):
+            await asyncio.sleep(0.001)
+    assert pipe.writes[0].startswith(b"HTTP/1.1 101 ")
+    app.talk.peer.close(1000)
+    pipe.abort()
 
 
 async def test_connections_are_limited_in_total(house: OpenHouse) -> None:
