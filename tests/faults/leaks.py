@@ -28,9 +28,10 @@ from tests.e2e.planted import plant_day
 from tests.e2e.running import RunningServer, running_server
 from tests.e2e.stranger import Stranger
 
+from .endless import RULESET, to_and_fro
 from .figures import Figures
 from .hostile import lag_of, lag_within
-from .network import RULESET, errors_in, page, plant_players, to_and_fro
+from .network import errors_in, page, plant_players
 
 KEY = "A" * 43 + "="
 DAY = "2027-03-14"

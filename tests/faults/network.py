@@ -3,44 +3,39 @@
 import asyncio
 import json
 import resource
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from itertools import cycle
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
 from urllib.request import ProxyHandler, build_opener
 
-from websockets.asyncio.client import connect
-
 import client.dialling
 from client.client import Client
-from client.errors import CannotConnect
 from client.game import Game
 from client.pace import BackOff
-from client.results import Greeting
 from server.gateway import GatewaySettings
 from server.players import token_hash
 from server.records import PlayerRecord
 from server.store import Store, upgrade
 from tests.e2e.running import RunningServer, running_server
 
+from .apart import apart
+from .crowd import Return, crowd, parties_of
+from .endless import RULESET, to_and_fro
 from .figures import Figures
 from .proxy import ENDS, FaultProxy
 
-RULESET = "eight-off"  # from its start one card can go to and fro between two cells for ever
 NOTICED_S = 45.0
 _LAST_LOOK_S = 0.01
 _QUICK = BackOff(0.005, 0.1)
 _PATIENT_S = 300.0
 _AT_ONCE = 100
 _SPARE_FILES = 300
-
-
-def to_and_fro(seq: int) -> str:
-    """The move that is legal as this action of a game that never gets anywhere."""
-    return "ae" if seq % 2 else "ea"
 
 
 async def plant_players(database_url: str, count: int) -> list[str]:
@@ -217,103 +212,79 @@ async def half_open_server_side(folder: Path, *, peers: int) -> Figures:
 
 
 def most_clients(wanted: int) -> int:
-    """As many clients as the limit on open files allows, once that is as high as it may be."""
+    """As many clients as the limit on open files allows the server, once it is as high as may be.
+
+    The server has the limit of this process.
+    """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard - _SPARE_FILES)
 
 
-class _Returning(Client):
-    """A client that tells when it is greeted again."""
-
-    def __init__(self, url: str, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(url, **options)
-        self.is_back = asyncio.Event()
-
-    def greeted(self, greeting: Greeting) -> None:
-        super().greeted(greeting)
-        self.is_back.set()
-
-
 async def storm(folder: Path, *, clients: int, is_killed: bool = False) -> Figures:
-    """The server is restarted under many clients, each with a game that it plays on with.
+    """The server is restarted under many players, each at a game that is played on then.
 
-    Recovery is from when the server is back to when the last client has made its next action.
+    Recovery is from when the server is back to when the last player's next action is acknowledged.
     """
     possible = most_clients(clients)
-    loop = asyncio.get_running_loop()
     async with served(folder, possible) as (server, tokens), AsyncExitStack() as stack:
-        players = await _seated(server.url, tokens, stack)
-        end = server.kill if is_killed else server.stop
-        for one, _ in players:
-            one.is_back.clear()
-        moves = [asyncio.create_task(_once_back(one, game)) for one, game in players]
-        await asyncio.to_thread(end)
-        gone = loop.time()
+        parties = [apart(crowd, party) for party in parties_of(server.url, tokens)]
+        lines = await asyncio.gather(*map(stack.enter_async_context, parties))
+        for line in lines:
+            assert await line.hear() == "seated"
+        logged, gone = len(server.log), time.monotonic()
+        await asyncio.to_thread(server.kill if is_killed else server.stop)
         await asyncio.to_thread(server.start)
-        back = loop.time()
-        seqs = await asyncio.gather(*moves, return_exceptions=True)
-        times = sorted(at for at in seqs if isinstance(at, float))
-        failures = [at for at in seqs if isinstance(at, BaseException)]
-        sample = players[:: max(1, len(players) // 100)]
-        found = [await audit(one, game, game.view.seq) for one, game in sample]
-        errors = errors_in(server)
-    assert not errors, errors[:3]
+        back = time.monotonic()
+        returns: list[Return] = [one for line in lines for one in await line.hear()]
+        for line in lines:
+            line.say("leave")
+        cpu_s = await asyncio.to_thread(figure_of, server, "process_cpu_seconds_total")
+        errors, dropped = errors_in(server), _dropped(server.log[logged:])
+    failures = [one for one in returns if one.failure or one.at_s < gone]
+    lost, doubled = _audit_returns(folder / "games.db", returns)
+    times = sorted(one.at_s - back for one in returns if one not in failures)
     return Figures(
         "everybody comes back",
         possible,
-        len(failures) + sum(lost for lost, _ in found),
-        sum(doubled for _, doubled in found),
-        1000 * (times[-1] - back) if times else None,
+        len(failures) + lost,
+        doubled,
+        1000 * times[-1] if times else None,
         {
             "wanted": clients,
-            "failures": len(failures),
-            "half were back after ms": round(1000 * (times[len(times) // 2] - back)),
-            "first after ms": round(1000 * (times[0] - back)),
+            "processes": len(parties),
+            "failures": len(failures) and f"{len(failures)} such as {failures[0].failure}",
+            "half were back after ms": round(1000 * times[len(times) // 2]) if times else "never",
             "server away ms": round(1000 * (back - gone)),
+            "server's CPU s": round(cpu_s, 1),
+            "setbacks": _counted(why for one in returns for why in one.setbacks),
+            "dropped": dropped,
+            "errors": _counted(
+                json.loads(line)["event"] if line.startswith("{") else line for line in errors
+            ),
         },
     )
 
 
-async def _seated(
-    url: str, tokens: Sequence[str], stack: AsyncExitStack
-) -> list[tuple[_Returning, Game]]:
-    """Everybody at a game, from so many addresses that each greets within its limit."""
-    addresses = cycle(f"127.0.0.{2 + number}" for number in range(1 + len(tokens) // 1000))
-
-    def from_some_address(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401
-        return connect(*arguments, local_addr=(next(addresses), 0), **options)
-
-    stack.enter_context(patch.object(client.dialling, "connect", from_some_address))
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def seat(token: str) -> tuple[_Returning, Game]:
-        async with turns:
-            one = await _entered(lambda: _Returning(url, token=token, deadline_s=_PATIENT_S))
-            game = await one.start_game(RULESET)
-            await game.move(to_and_fro(1))
-            return one, game
-
-    players = await asyncio.gather(*[seat(token) for token in tokens])
-    stack.push_async_callback(_leave, [one for one, _ in players])
-    return players
+def _dropped(log: str) -> str:
+    """Why the server dropped sockets and connections, and how many."""
+    lines = [json.loads(line) for line in log.splitlines() if "dropped" in line]
+    return _counted(line["why"] for line in lines)
 
 
-async def _entered(make: Callable[[], _Returning]) -> _Returning:
-    """A client that is connected; where this process was too busy to greet in time, another."""
-    while True:
-        one = make()
-        with suppress(CannotConnect):
-            return await one.__aenter__()
+def _counted(whys: Iterable[str]) -> str:
+    """How often each is there, the most frequent first."""
+    counts = Counter(whys).most_common()
+    return " and ".join(f"{count} of {why!r}" for why, count in counts) or "none"
 
 
-async def _leave(clients: Sequence[Client]) -> None:
-    await asyncio.gather(*[one.__aexit__(None, None, None) for one in clients])
-
-
-async def _once_back(one: _Returning, game: Game) -> float:
-    """Make the next action on a new connection; when it was acknowledged."""
-    await one.is_back.wait()
-    moved = await game.move(to_and_fro(game.view.seq + 1))
-    assert moved.seq == 2, moved
-    return asyncio.get_running_loop().time()
+def _audit_returns(path: Path, returns: Sequence[Return]) -> tuple[int, int]:
+    """How many actions of those who are back are lost, and how many are doubled."""
+    with closing(sqlite3.connect(path)) as database:
+        kept: dict[str, list[str]] = {}
+        for game, action in database.execute("SELECT game, action FROM entry ORDER BY game, seq"):
+            kept.setdefault(game, []).append(action)
+    made = [to_and_fro(1), to_and_fro(2)]
+    found = [kept.get(one.game, []) for one in returns if one.failure is None]
+    lost = sum(len(made) - len(entries) for entries in found if entries != made)
+    return max(0, lost), sum(len(entries) > len(made) for entries in found)

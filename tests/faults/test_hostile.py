@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from .hostile import HONEST, HOSTILE, VANDALISMS, hostile
+from .hostile import HONEST, HOSTILE, hostile
+from .vandals import VANDALISMS
 
 MOST_MIB = 20
 MOST_LAG_MS = 250  # on a machine that does other things too; 50 where it does not

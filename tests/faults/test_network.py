@@ -31,5 +31,6 @@ def test_silent_peers_are_dropped_in_time() -> None:
 async def test_everybody_comes_back_after_a_restart(is_killed: bool, tmp_path: Path) -> None:
     figures = await storm(tmp_path, clients=200, is_killed=is_killed)
     assert (figures.tried, figures.lost, figures.doubled) == (200, 0, 0), figures
+    assert figures.more["errors"] == "none", figures
     assert figures.recovery_ms is not None
     assert figures.recovery_ms < 30_000, figures

@@ -19,6 +19,7 @@ async def test_sigterm_among_stuck_peers_ends_in_time_and_loses_nothing(
     assert (figures.tried, figures.lost, figures.doubled) == (1, 0, 0)
     assert figures.more["status not 0"] == 0
     assert int(figures.more["slowest exit ms"]) < STOPPED_MS
+    assert int(figures.more["bytes unread at least"]) > 0
 
 
 async def test_clock_that_jumps_over_midnight_and_back_changes_no_time(
