@@ -65,10 +65,10 @@ check: $(INSTALLED) ## lint, format, types and import contracts, changing nothin
 serve: $(INSTALLED) ## serve games on this machine; settings are CELLMATES_* variables
 	@$(BIN)/python -m server serve
 
-bench: $(INSTALLED) ## measure engine, solver and service beside their rivals; takes a while
+bench: $(INSTALLED) browser ## measure all of it beside its rivals; takes three quarters of an hour
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.solver
-	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks
 
 lock: $(INSTALLED) ## remake requirements.txt; with ARGS=--upgrade take newer versions
 	$(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 \
@@ -77,5 +77,5 @@ lock: $(INSTALLED) ## remake requirements.txt; with ARGS=--upgrade take newer ve
 
 clean: ## remove what the targets made
 	rm -f $(INSTALLED)
-	rm -rf .venv .coverage .coverage.* .hypothesis .*_cache build dist *.egg-info
+	rm -rf benchmarks/rivals/node_modules .venv .coverage .coverage.* .hypothesis .*_cache build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

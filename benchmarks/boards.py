@@ -1,100 +1,106 @@
-"""What a board of a million runs costs in memory: ``python -m benchmarks.boards``.
+"""What a board of a million runs costs: ``python -m benchmarks.boards [--rounds N] [--short]``.
 
-The rival in the same run is SQLite with an index in the board's order: ``count(*)`` of the rows
-before mine for the rank, and the page's rows by the index. Rounds are interleaved, processor time;
-the board is built once.
+In memory beside rivals of the same run, which all give the same ranks and games, checked first:
+SQLite, in memory too, with an index in the board's order, ``count(*)`` of the rows before mine for
+the rank and two seeks for the page; and a plain list that is kept sorted and halved. Ours gives
+every row as a Run with its rank, and keeps the board of fewest moves besides; theirs do not. It is
+processor time, in interleaved rounds. What `benchmarks.live_boards` measures comes behind it.
 """
 
+import argparse
+import asyncio
 import gc
+import os
 import sqlite3
-from collections.abc import Callable, Iterator
+import tempfile
+from bisect import bisect_left, insort
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from random import Random
-from resource import RUSAGE_SELF, getrusage
 from statistics import median, quantiles
-from textwrap import fill
 from time import process_time
+from typing import Protocol
 
-from benchmarks.report import figure, judged, machine, progress, table
-from cellmates.daily import FIRST, Figures
+from cellmates.daily import FIRST
 from cellmates.engine import PACK
 from server.boards import Boards
 from server.records import Run
 
-RUNS = 1_000_000
-ROUNDS = 5
-READS = 200  # of each side, a round
-RIVAL_READS = 20
-INSERTS = 20_000
-ROWS = 50
-CHALLENGE = "2027-01-15-freecell"
-CLOSES = 1_800_057_600_000
-TARGET_MS = 1.0
+from .board_runs import CHALLENGE, CLOSES, in_parts, runs
+from .live_boards import measure_live
+from .report import machine, progress
+from .results import Figure, Target, ratio, shown
 
-# Base64 of sixteen random bytes, as the server's ids are.
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+ROUNDS = 5
+ROWS = 50
+RANK = f"rank and {ROWS} rows around me"
+TARGET = Target("≤", 1_000.0)  # µs
+RIVALS_SHARE = 10  # rivals read and add one for ten of ours: theirs may take milliseconds
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """Milliseconds of each read, ours and the rival's."""
+class Size:
+    """How many runs there are, and what a round does: reads, inserts, commits elsewhere."""
 
-    name: str
-    ours: list[float]
-    rivals: list[float]
-    target: float | None = None
-
-    def row(self) -> list[str]:
-        """The table's row; the target is for the median."""
-        ours, rivals = median(self.ours), median(self.rivals)
-        return [
-            self.name,
-            f"{figure_ms(ours)} ms",
-            f"{figure_ms(_p99(self.ours))} ms",
-            "" if self.target is None else judged(ours, self.target, "ms"),
-            f"{figure_ms(rivals)} ms",
-            f"{figure_ms(_p99(self.rivals))} ms",
-            figure(rivals / ours),
-        ]
+    runs: int
+    reads: int
+    inserts: int
+    commits: int
 
 
-def figure_ms(value: float) -> str:
-    """Milliseconds with three digits below one too."""
-    return figure(value) if value >= 1 else f"{value:.3f}"
+FULL = Size(runs=1_000_000, reads=200, inserts=20_000, commits=8)
+SHORT = Size(runs=50_000, reads=200, inserts=5_000, commits=4)
 
 
-def _p99(values: list[float]) -> float:
-    return quantiles(values, n=100)[-1]
+# -- The three that are compared -------------------------------------------------------------------
 
 
-# -- Runs ------------------------------------------------------------------------------------------
+class Contestant(Protocol):
+    """A board that can be filled, added to, and read."""
+
+    def fill(self, part: list[Run]) -> None:
+        """Add runs, many at once."""
+
+    def ready(self) -> None:
+        """Nothing more comes by `fill`."""
+
+    def add(self, run: Run) -> None:
+        """Add one run."""
+
+    def around(self, player: str) -> tuple[int, list[str]]:
+        """Rank of a player, and the games of the page around."""
+
+    def first(self) -> list[str]:
+        """Games of the first page."""
 
 
-def runs(count: int, start: int = 1) -> Iterator[Run]:
-    """First attempts of as many people, seven in ten of them won."""
-    chance = Random(start)
-    for number in range(start, start + count):
-        won = chance.random() < 0.7
-        yield Run(
-            number=number,
-            game="".join(chance.choices(_LETTERS, k=22)),
-            challenge=CHALLENGE,
-            player="".join(chance.choices(_LETTERS, k=22)),
-            kind="human",
-            handle=f"player-{number}",
-            figures=Figures(
-                home=len(PACK) if won else chance.randrange(len(PACK)),
-                elapsed_ms=chance.randrange(60_000, 6_000_000),
-                moves=chance.randrange(60, 300),
-                undos=chance.randrange(20),
-                attempt=1,
-                ended=CLOSES - chance.randrange(86_400_000),
-            ),
-        )
+class Ours:
+    """The server's boards."""
 
+    def __init__(self) -> None:
+        self._boards = Boards(CHALLENGE, CLOSES)
 
-# -- The rival -------------------------------------------------------------------------------------
+    def fill(self, part: list[Run]) -> None:
+        for run in part:
+            self._boards.add(run)
+
+    def ready(self) -> None:
+        """Nothing to do."""
+
+    def add(self, run: Run) -> None:
+        self._boards.add(run)
+
+    def around(self, player: str) -> tuple[int, list[str]]:
+        page = self._boards.page(FIRST, "human", limit=ROWS, around=player, me=player)
+        if page.me is None:
+            raise AssertionError("a player of the board is not on it")
+        return page.me.rank, [row.run.game for row in page.rows]
+
+    def first(self) -> list[str]:
+        return [row.run.game for row in self._boards.top(FIRST, "human", ROWS).rows]
+
 
 _TABLE = """
 CREATE TABLE result (
@@ -117,128 +123,181 @@ _AROUND = (
 )
 
 
-class Rival:
-    """The same board in SQLite, in memory."""
+class InSqlite:
+    """Rival: the same board in SQLite, in memory."""
 
     def __init__(self) -> None:
         self._base = sqlite3.connect(":memory:")
         self._base.execute(_TABLE)
         self._base.execute(_INDEX)
 
+    def fill(self, part: list[Run]) -> None:
+        for run in part:
+            self.add(run)
+
+    def ready(self) -> None:
+        """Nothing to do."""
+
     def add(self, run: Run) -> None:
-        """Insert a run."""
-        told = run.figures
-        missing = len(PACK) - told.home
-        figures = (missing, told.elapsed_ms, told.moves, told.undos, told.ended)
         self._base.execute(
             "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (run.number, run.game, run.player, run.handle, *figures),
+            (run.number, run.game, run.player, run.handle, *_order(run), run.figures.ended),
         )
 
-    def first(self) -> list[tuple[object, ...]]:
-        """First rows of the board."""
-        return self._base.execute(_FIRST, (ROWS,)).fetchall()
-
     def around(self, player: str) -> tuple[int, list[str]]:
-        """Rank of a player, and the games of the page around."""
         mine = self._base.execute(_MINE, (player,)).fetchone()
         (better,) = self._base.execute(_RANK, mine[:4]).fetchone()
         before = self._base.execute(_AROUND[0], (*mine, ROWS // 2)).fetchall()
         after = self._base.execute(_AROUND[1], (*mine, ROWS - len(before))).fetchall()
         return 1 + better, [row[1] for row in before[::-1] + after]
 
+    def first(self) -> list[str]:
+        return [row[1] for row in self._base.execute(_FIRST, (ROWS,))]
+
+
+class PlainList:
+    """Rival: tuples in a list, sorted once and then kept so."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[tuple[int, ...], int, str]] = []
+        self._of: dict[str, tuple[tuple[int, ...], int, str]] = {}
+
+    def fill(self, part: list[Run]) -> None:
+        for run in part:
+            row = self._of[run.player] = (_order(run), run.number, run.game)
+            self._rows.append(row)
+
+    def ready(self) -> None:
+        self._rows.sort()
+
+    def add(self, run: Run) -> None:
+        row = self._of[run.player] = (_order(run), run.number, run.game)
+        insort(self._rows, row)
+
+    def around(self, player: str) -> tuple[int, list[str]]:
+        mine = self._of[player]
+        low = max(0, bisect_left(self._rows, mine) - ROWS // 2)
+        page = [game for _, _, game in self._rows[low : low + ROWS]]
+        return 1 + bisect_left(self._rows, (mine[0], 0, "")), page
+
+    def first(self) -> list[str]:
+        return [game for _, _, game in self._rows[:ROWS]]
+
+
+def _order(run: Run) -> tuple[int, int, int, int]:
+    told = run.figures
+    return len(PACK) - told.home, told.elapsed_ms, told.moves, told.undos
+
 
 # -- Measuring -------------------------------------------------------------------------------------
 
 
-def _ms(act: Callable[[], object]) -> float:
+def measure(rounds: int, tell: Callable[[str], None], size: Size = FULL) -> list[Figure]:
+    """Build the boards, read and add to them in turn, and then follow one in a database.
+
+    ``tell`` is told how far it is.
+    """
+    figures = _in_memory(rounds, tell, size)
+    gc.collect()
+    with tempfile.TemporaryDirectory() as folder:
+        return figures + asyncio.run(
+            measure_live(Path(folder), size.runs, rounds, size.commits, tell)
+        )
+
+
+def _in_memory(rounds: int, tell: Callable[[str], None], size: Size) -> list[Figure]:
+    boards: dict[str, Contestant] = {"": Ours(), "SQLite": InSqlite(), "plain list": PlainList()}
+    figures = []
+    for name, board in boards.items():
+        tell(f"boards: {size.runs} runs{_by(name)}")
+        figures += _built(name, board, size.runs)
+    players = Random(7).sample([run.player for run in runs(size.runs)], rounds * size.reads)
+    for player in players[:5]:
+        _check([board.around(player) for board in boards.values()])
+    _check([board.first() for board in boards.values()])
+    taken: dict[str, list[list[float]]] = {}
+    for nth in range(rounds):
+        tell(f"boards: round {nth + 1} of {rounds}")
+        mine = players[nth * size.reads : (nth + 1) * size.reads]
+        more = list(runs(size.inserts, size.runs + 1 + nth * size.inserts))
+        for name, board in boards.items():
+            every = RIVALS_SHARE if name else 1
+            for what, each in _round_us(board, mine[::every], more[::every]).items():
+                taken.setdefault(f"board: {what}{_by(name)}", []).append(each)
+    return figures + _figures(taken)
+
+
+def _by(name: str) -> str:
+    return f", {name}" if name else ""
+
+
+def _check(found: list[object]) -> None:
+    if any(each != found[0] for each in found[1:]):
+        raise AssertionError("the boards differ")
+
+
+def _built(name: str, board: Contestant, count: int) -> list[Figure]:
+    """Fill a board; processor time, and bytes by which the process has grown."""
+    gc.collect()
+    before, spent = _resident_bytes(), 0.0
+    for part in in_parts(runs(count)):
+        spent += _us(partial(board.fill, part))
+    spent += _us(board.ready)
+    grown = _resident_bytes() - before
+    return [
+        Figure(f"board built in memory{_by(name)}: CPU", "s", (spent / 1e6,)),
+        Figure(f"board in memory{_by(name)}", "MB", (grown / 1e6,)),
+    ]
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _us(act: Callable[[], object]) -> float:
     start = process_time()
     act()
-    return (process_time() - start) * 1e3
+    return (process_time() - start) * 1e6
 
 
-def _built(name: str, add: Callable[[Run], object]) -> tuple[float, int]:
-    """Add all runs; seconds of processor time, bytes by which the process has grown."""
-    gc.collect()
-    before, spent = _peak_bytes(), 0.0
-    for run in runs(RUNS):
-        start = process_time()
-        add(run)
-        spent += process_time() - start
-        if run.number % (RUNS // 5) == 0:
-            progress(f"{name}: {run.number} runs")
-    return spent, _peak_bytes() - before
+def _round_us(board: Contestant, players: list[str], more: list[Run]) -> dict[str, list[float]]:
+    """Microseconds of each read and each insert."""
+    return {
+        RANK: [_us(partial(board.around, player)) for player in players],
+        f"first {ROWS} rows": [_us(board.first) for _ in players],
+        "insert": [_us(partial(board.add, run)) for run in more],
+    }
 
 
-def _peak_bytes() -> int:
-    return getrusage(RUSAGE_SELF).ru_maxrss * 1024
+def _figures(taken: dict[str, list[list[float]]]) -> list[Figure]:
+    """Median of every round, of ours the p99 too, and how many times ours the rivals' are."""
+    medians: dict[str, Figure] = {}
+    others = []
+    for name, rounds in taken.items():
+        what, _, rival = name.partition(", ")
+        target = TARGET if name == f"board: {RANK}" else None
+        medians[name] = Figure(name, "µs", tuple(map(median, rounds)), target)
+        if rival:
+            others.append(ratio(f"{what}, {rival} / ours", medians[name], medians[what]))
+        else:
+            others.append(Figure(f"{name}, p99", "µs", tuple(map(_p99, rounds))))
+    return [*medians.values(), *others]
 
 
-def _around(boards: Boards, player: str) -> tuple[int, list[str]]:
-    page = boards.page(FIRST, "human", limit=ROWS, around=player, me=player)
-    if page.me is None:
-        raise AssertionError("a player of the board is not on it")
-    return page.me.rank, [row.run.game for row in page.rows]
-
-
-def _check(boards: Boards, rival: Rival, players: list[str]) -> None:
-    for player in players:
-        if _around(boards, player) != rival.around(player):
-            raise AssertionError("the two boards differ")
-
-
-def _reads(boards: Boards, rival: Rival, players: list[str]) -> Cost:
-    """Rank and page around one player after another."""
-    ours, rivals = [], []
-    for _ in range(ROUNDS):
-        ours += [_ms(partial(_around, boards, player)) for player in players[:READS]]
-        rivals += [_ms(partial(rival.around, player)) for player in players[:RIVAL_READS]]
-        players = players[READS:]
-    return Cost(f"rank and {ROWS} rows around me", ours, rivals, TARGET_MS)
-
-
-def _first_pages(boards: Boards, rival: Rival) -> Cost:
-    ours, rivals = [], []
-    for _ in range(ROUNDS):
-        ours += [_ms(lambda: boards.top(FIRST, "human", ROWS)) for _ in range(READS)]
-        rivals += [_ms(rival.first) for _ in range(READS)]
-    return Cost(f"first {ROWS} rows", ours, rivals)
-
-
-def _inserts(boards: Boards, rival: Rival) -> Cost:
-    """One more run each time; each of those is won, and so stands on both of our boards."""
-    ours, rivals = [], []
-    for number in range(ROUNDS):
-        more = [run for run in runs(INSERTS, RUNS + 1 + number * INSERTS) if run.figures.is_won]
-        ours += [_ms(partial(boards.add, run)) for run in more]
-        rivals += [_ms(partial(rival.add, run)) for run in more]
-    return Cost("insert", ours, rivals)
+def _p99(values: list[float]) -> float:
+    return quantiles(values, n=100)[-1]
 
 
 def main() -> None:
-    """Build both boards, read and add in turn, and print the tables."""
-    boards, rival = Boards(CHALLENGE, CLOSES), Rival()
-    built = [_built("ours", boards.add), _built("SQLite", rival.add)]
-    held = boards.rows
-    players = Random(7).sample([run.player for run in runs(RUNS)], ROUNDS * READS)
-    _check(boards, rival, players[:5])
-    costs = [_reads(boards, rival, players), _first_pages(boards, rival), _inserts(boards, rival)]
-    rows = [["", "ours", "p99", "target", "SQLite", "p99", "ratio"]]
-    print(machine("sortedcontainers"), f"· SQLite {sqlite3.sqlite_version}")
-    print(f"Processor time, {ROUNDS} interleaved rounds. Ratio: SQLite's median over ours.\n")
-    print(table([*rows, *(cost.row() for cost in costs)], left=(0, 3)), end="\n\n")
-    for name, (seconds, grown) in zip(("ours", "SQLite"), built, strict=True):
-        print(f"{RUNS} runs, {name}: {seconds:.1f} s to build, {grown / 1e6:.0f} MB")
-    print(f"rows on our boards: {held}", end="\n\n")
-    print(fill(_COMPARED.strip(), width=100))
-
-
-_COMPARED = """
-Ours: Boards.page around a player, with that player's own row, every row a Run; the runs stand on
-the board of first attempts and, where they were won, on that of fewest moves too. SQLite: in
-memory, board of first attempts only, by an index in its order; count(*) of the rows before mine,
-and the page by two seeks. Both give the same ranks and games, which is checked first.
-"""
+    """Measure, and print the table."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--rounds", type=int, default=ROUNDS)
+    asked.add_argument("--short", action="store_true", help=f"{SHORT.runs} runs only")
+    chosen = asked.parse_args()
+    figures = measure(chosen.rounds, progress, SHORT if chosen.short else FULL)
+    print(f"{machine('sortedcontainers')} · SQLite {sqlite3.sqlite_version}")
+    print(shown(figures))
 
 
 if __name__ == "__main__":

@@ -1,248 +1,324 @@
-"""What a move costs over the wire, from request to reply, beside what it cannot cost less than.
+"""What a move, a connection and a return cost over the wire, beside rivals that do the same work.
 
-One server process on SQLite, loopback, MessagePack. The rivals of the same run are a bare echo of
-the same frames over ``websockets.serve``, and the commit alone. Rounds are interleaved.
+One server process on one core, the load on another. Contenders take turns, round by round, so that
+what the machine does meanwhile meets all alike; only ratios within one run are worth comparing.
+uWebSockets.js is not among the rivals: npm's registry does not have it.
 """
 
-import asyncio
+import argparse
+import gc
 import json
 import os
-import statistics
+import resource
+import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
-from typing import Any
+from random import Random
 
-import msgpack
-import uvloop
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.asyncio.server import ServerConnection, serve
-from websockets.typing import Subprotocol
+from . import contenders as who
+from .contenders import Contender, Ground, Running
+from .dialects import SUBPROTOCOL, Echo, Ours, Resuming
+from .gauges import cores, cpu_s, family_cpu_s, on_core, resident_kib, waited_s
+from .load import Crew, Dialect, Tally
+from .report import machine, progress
+from .results import Figure, Target, ratio, shown
 
-from cellmates.engine import RULESETS, Deal, Game
-from server.game import hash_at_start, summary_of
-from server.players import token_hash
-from server.records import Entry, GameRecord, PlayerRecord
-from server.store import Store, upgrade
-
-ROOT = Path(__file__).parents[1]
 ROUNDS = 5
-ALONE = 300  # moves of the lone player, a round
-PLAYERS = 200
-TOGETHER = 20  # moves of each of many players, a round
-SUBPROTOCOL = Subprotocol("cellmates.v1.msgpack")
-RULESET = RULESETS["eight-off"]
+PLAYERS = (100, 1000)
+OPEN_LOOP_PER_S = 3000
+COMING_TOGETHER = 50
+COME_BEFORE = 200  # connections that are there before memory is measured
+OTHER_FILES = 100
+SETTLED_S = 0.5
+NOT_MEASURED = "uWebSockets.js: npm's registry does not have it"
+
+Tell = Callable[[str], None]
 
 
-class Player:
-    """A player whose game goes to and fro between two cells, so that every move is legal."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long is measured, in seconds, and how many connections are held."""
 
-    def __init__(self, socket: ClientConnection, game: str) -> None:
-        self._socket = socket
-        self._game = game
-        self._seq = 0
-
-    async def move(self) -> float:
-        """Make a move; seconds from request to reply."""
-        self._seq += 1
-        move = "ae" if self._seq % 2 else "ea"
-        told, spent = await ask(
-            self._socket, "game.move", {"game": self._game, "seq": self._seq, "move": move}
-        )
-        assert told["seq"] == self._seq, told
-        return spent
+    warm_s: float = 1.0
+    moving_s: float = 2.0
+    open_s: float = 5.0
+    coming_s: float = 2.0
+    idle: int = 4000
+    storm: int = 2000
 
 
-async def ask(socket: ClientConnection, message: str, body: dict[str, Any]) -> tuple[Any, float]:
-    """Answer to a request, and how long it took."""
-    frame = msgpack.packb({"t": message, "id": 1, "d": body})
-    began = time.perf_counter()
-    await socket.send(frame)
-    answer = msgpack.unpackb(await socket.recv())
-    return answer["d"], time.perf_counter() - began
+FULL = Plan()
+SHORT = Plan(warm_s=0.2, moving_s=0.5, open_s=0.5, coming_s=0.5, idle=500, storm=500)
 
 
-async def prepare(url: str) -> list[str]:
-    """Make the database and its players; their tokens."""
-    await upgrade(url)
-    store = await Store.open(url)
-    tokens = [f"token-{number}" for number in range(PLAYERS)]
-    for number, token in enumerate(tokens):
-        player = PlayerRecord(f"player-{number}", f"player-{number}", "bot", 0)
-        await store.create_player(player, player.handle, token_hash(token))
-    await store.close()
-    return tokens
+class Notes:
+    """Values by name, one a round, as they are measured."""
 
+    def __init__(self) -> None:
+        self._units: dict[str, str] = {}
+        self._rounds: dict[str, list[float]] = {}
 
-async def joined(url: str, token: str) -> Player:
-    """A player at a new game."""
-    socket = await connect(url, subprotocols=[SUBPROTOCOL], compression=None, proxy=None)
-    client = {"name": "benchmark", "version": "1"}
-    await ask(socket, "hello", {"proto": 1, "client": client, "token": token})
-    view, _ = await ask(socket, "game.start", {"ruleset": RULESET.name, "deal": "1"})
-    return Player(socket, view["game"])
+    def note(self, name: str, unit: str, value: float) -> None:
+        """Keep a round's value."""
+        self._units[name] = unit
+        self._rounds.setdefault(name, []).append(value)
 
-
-@asynccontextmanager
-async def our_server(url: str) -> AsyncIterator[str]:
-    """A server in a process of its own; where it listens."""
-    settings = {"DATABASE_URL": url, "PORT": "0", "MOVES_PER_S": "1000000"}
-    environ = os.environ | {f"CELLMATES_{name}": value for name, value in settings.items()}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "server", "serve", cwd=ROOT, env=environ, stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        address = (await process.stdout.readline()).decode().split()[-1]
-        yield address.replace("http", "ws") + "ws"
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-async def echo_forever() -> None:
-    """Rival: a bare echo over ``websockets.serve``."""
-
-    async def echo(socket: ServerConnection) -> None:
-        async for frame in socket:
-            await socket.send(frame)
-
-    server = await serve(echo, "127.0.0.1", 0, compression=None)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.wait_closed()
-
-
-@asynccontextmanager
-async def echo_server() -> AsyncIterator[str]:
-    """The rival in a process of its own; where it listens."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", __spec__.name, "echo", cwd=ROOT, stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        yield f"ws://127.0.0.1:{int(await process.stdout.readline())}"
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-async def echoed(socket: ClientConnection) -> float:
-    """Seconds that an echo of a frame of a move's size takes."""
-    body = {"game": "0123456789abcdef", "seq": 1, "move": "ae"}
-    return (await ask(socket, "game.move", body))[1]
-
-
-class Commits:
-    """Rival: the commit of a move alone, in this process, with nothing around it."""
-
-    def __init__(self, store: Store, record: GameRecord) -> None:
-        self._store = store
-        self._record = record
-        self._seq = 0
-
-    async def commit(self) -> float:
-        self._seq += 1
-        entry = Entry(self._seq, "ae", self._seq, "0" * 64)
-        after = replace(self._record.summary, seq=self._seq, hash=entry.hash)
-        began = time.perf_counter()
-        await self._store.append(self._record.id, entry, after)
-        return time.perf_counter() - began
-
-
-async def commits(url: str) -> Commits:
-    """A game in a database of its own."""
-    await upgrade(url)
-    store = await Store.open(url)
-    await store.create_player(PlayerRecord("player", "player", "bot", 0), "player", "token")
-    state = Game.start(RULESET, Deal.numbered(1))
-    summary = summary_of(state, None, 0)
-    record = GameRecord(
-        "game", "player", RULESET.name, 1, "1", state.autoplay, None, None, 0, summary
-    )
-    record = replace(record, summary=replace(summary, hash=hash_at_start(record)))
-    await store.create_game(record)
-    return Commits(store, record)
-
-
-Timed = Callable[[], Coroutine[Any, Any, float]]
-
-
-async def one_after_another(act: Timed, times: int) -> list[float]:
-    return [await act() for _ in range(times)]
-
-
-async def all_at_once(acts: list[Timed], times: int) -> tuple[list[float], float]:
-    """Latencies of all, and how many a second were made."""
-    began = time.perf_counter()
-    spent = await asyncio.gather(*[one_after_another(act, times) for act in acts])
-    flat = [latency for one in spent for latency in one]
-    return flat, len(flat) / (time.perf_counter() - began)
-
-
-def shown(name: str, latencies: list[float], rate: float | None = None) -> None:
-    ordered = sorted(latencies)
-    p99 = ordered[int(0.99 * (len(ordered) - 1))]
-    line = f"{name:<44} median {1000 * statistics.median(ordered):7.3f} ms"
-    line += f"  p99 {1000 * p99:8.3f}  worst {1000 * ordered[-1]:8.3f}"
-    print(line + (f"  {rate:8.0f}/s" if rate is not None else ""))
-
-
-async def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        url = f"sqlite:///{folder}/games.db"
-        tokens = await prepare(url)
-        alone = await commits(f"sqlite:///{folder}/alone.db")
-        async with our_server(url) as ours, echo_server() as rival:
-            await compare(ours, rival, tokens, alone)
-        await alone._store.close()
-
-
-async def compare(ours: str, rival: str, tokens: list[str], alone: Commits) -> None:
-    players = [await joined(ours, token) for token in tokens]
-    echoes = [await connect(rival, compression=None, proxy=None) for _ in players]
-    found: dict[str, list[float]] = {
-        name: [] for name in ("move", "echo", "commit", "moves", "echoes")
-    }
-    rates: dict[str, list[float]] = {"moves": [], "echoes": []}
-    for done in range(ROUNDS):
-        print(f"\rround {done + 1} of {ROUNDS}", end="", file=sys.stderr, flush=True)
-        found["move"] += await one_after_another(players[0].move, ALONE)
-        found["echo"] += await one_after_another(lambda: echoed(echoes[0]), ALONE)
-        found["commit"] += await one_after_another(alone.commit, ALONE)
-        acts: dict[str, list[Timed]] = {
-            "moves": [player.move for player in players],
-            "echoes": [lambda socket=socket: echoed(socket) for socket in echoes],  # type: ignore[misc]
+    def figures(self, targets: Mapping[str, Target]) -> dict[str, Figure]:
+        """All that was measured, with what was asked for."""
+        return {
+            name: Figure(name, self._units[name], tuple(rounds), targets.get(name))
+            for name, rounds in self._rounds.items()
         }
-        for name, each in acts.items():
-            latencies, rate = await all_at_once(each, TOGETHER)
-            found[name] += latencies
-            rates[name].append(rate)
-    print("\r", end="", file=sys.stderr)
-    report(found, {name: statistics.median(each) for name, each in rates.items()})
 
 
-def report(found: dict[str, list[float]], rates: dict[str, float]) -> None:
-    print(
-        f"Python {sys.version.split()[0]}, {os.cpu_count()} processors, SQLite, one server process"
-    )
-    shown("a move alone, request to reply", found["move"])
-    shown("  bare websockets.serve echo", found["echo"])
-    shown("  the commit alone", found["commit"])
-    shown(f"{PLAYERS} players moving at once", found["moves"], rates["moves"])
-    shown("  bare websockets.serve echo", found["echoes"], rates["echoes"])
-    median = {name: statistics.median(latencies) for name, latencies in found.items()}
-    print(f"move / (echo + commit): {median['move'] / (median['echo'] + median['commit']):.2f}")
-    targets = {
-        "a move alone, median under 5 ms": median["move"] < 0.005,
-        "none of the many waits longer than a second": max(found["moves"]) < 1.0,
+# -- One round -------------------------------------------------------------------------------------
+
+
+def measure(rounds: int, tell: Tell, plan: Plan = FULL) -> list[Figure]:
+    """Measure everything so many times; ``tell`` is told how far it is.
+
+    Raises:
+        Wrong: a contender has answered something wrong.
+    """
+    notes = Notes()
+    server_core, load_core = cores()
+    with_node = who.rivals_are_there(tell)
+    there = [one for one in who.MOVING if with_node or not one.is_on_node]
+    players = max(*PLAYERS, plan.storm, plan.idle + COME_BEFORE)
+    with tempfile.TemporaryDirectory() as folder, on_core(load_core), _without_gc():
+        ground = Ground(Path(folder), server_core, players)
+        with ground.prepared():
+            for done in range(rounds):
+                tell(f"round {done + 1} of {rounds}")
+                _measure_once(ground, there, plan, notes)
+    return _judged(notes)
+
+
+def _measure_once(ground: Ground, there: Sequence[Contender], plan: Plan, notes: Notes) -> None:
+    for contender in there:
+        _measure_moves(ground, contender, plan, notes)
+    for contender, dialect in COMING:
+        if contender in there:
+            _measure_coming(ground, contender, dialect, plan, notes)
+    for contender in STAYING:
+        if contender in there:
+            _measure_staying(ground, contender, plan, notes)
+    notes.note(STORM, "s", _storm_s(ground, plan.storm))
+
+
+def _measure_moves(ground: Ground, contender: Contender, plan: Plan, notes: Notes) -> None:
+    with ground.running(contender) as running:
+        for players in PLAYERS:
+            with Crew(running.port, contender.dialect(running.port)) as crew:
+                crew.join(range(players))
+                crew.closed_loop(plan.warm_s)
+                of = f"{contender.name}, {players} players"
+                _note_closed(notes, of, running, lambda: crew.closed_loop(plan.moving_s))
+                if contender in DURABLE and players == PLAYERS[-1]:
+                    tally = crew.open_loop(OPEN_LOOP_PER_S, plan.open_s, Random(1))
+                    for percent in (50, 99):
+                        name = _at_pace(percent, contender)
+                        notes.note(name, "ms", tally.percentile_ms(percent))
+
+
+def _note_closed(notes: Notes, of: str, running: Running, run: Callable[[], Tally]) -> None:
+    before = _taken(running)
+    tally = run()
+    taken = {name: after - before[name] for name, after in _taken(running).items()}
+    notes.note(f"moves, {of}", "moves/s", tally.per_s)
+    notes.note(f"p50, {of}", "ms", tally.percentile_ms(50))
+    notes.note(f"p99, {of}", "ms", tally.percentile_ms(99))
+    notes.note(f"server CPU, {of}", "µs", 1e6 * taken["server"] / tally.moves)
+    if running.database_pid is not None:
+        notes.note(f"database CPU, {of}", "µs", 1e6 * taken["database"] / tally.moves)
+    notes.note(f"server busy, {of}", "%", 100 * taken["server"] / tally.seconds)
+    notes.note(f"server kept waiting, {of}", "%", 100 * taken["waited"] / tally.seconds)
+    notes.note(f"load busy, {of}", "%", 100 * taken["load"] / tally.seconds)
+    notes.note(f"load's capacity, {of}", "moves/s", tally.moves / taken["load"])
+
+
+def _taken(running: Running) -> dict[str, float]:
+    """Seconds of CPU by whom they were taken, and those that the server waited for its core."""
+    database_pid = running.database_pid
+    return {
+        "server": cpu_s(running.pid),
+        "waited": waited_s(running.pid),
+        "load": time.process_time(),
+        "database": 0.0 if database_pid is None else family_cpu_s(database_pid),
     }
-    print(json.dumps({name: "met" if met else "missed" for name, met in targets.items()}, indent=1))
+
+
+def _measure_staying(ground: Ground, contender: Contender, plan: Plan, notes: Notes) -> None:
+    """Memory of connections that have greeted and say nothing."""
+    dialect = Echo() if contender is who.SERVE else Ours(starts=False)
+    with ground.running(contender) as running, Crew(running.port, dialect) as crew:
+        crew.join(range(COME_BEFORE))
+        before = _settled_kib(running, contender)
+        crew.join(range(COME_BEFORE, COME_BEFORE + plan.idle))
+        grown = _settled_kib(running, contender) - before
+    notes.note(f"idle connection, {contender.name}", "KiB", grown / plan.idle)
+    notes.note(f"connections held, {contender.name}", "", plan.idle + COME_BEFORE)
+
+
+def _measure_coming(
+    ground: Ground, contender: Contender, dialect: Dialect, plan: Plan, notes: Notes
+) -> None:
+    """How many may come a second, each from an address of its own, and go again at once."""
+    says_hello = isinstance(dialect, Ours)
+    of = f"{'handshakes and hellos' if says_hello else 'handshakes'}, {contender.name}"
+    with ground.running(contender) as running, Crew(running.port, dialect) as crew:
+        numbers = cycle(range(PLAYERS[-1]))
+        crew.come_and_go(numbers, COMING_TOGETHER, plan.warm_s)
+        before_s = cpu_s(running.pid)
+        come = crew.come_and_go(numbers, COMING_TOGETHER, plan.coming_s)
+        spent_s = cpu_s(running.pid) - before_s
+    notes.note(of, "/s", come.per_s)
+    notes.note(f"server CPU, {of}", "µs", 1e6 * spent_s / come.number)
+
+
+def _settled_kib(running: Running, contender: Contender) -> float:
+    """Memory of a server that has nothing to do, and no garbage where it can be asked for that."""
+    if contender.is_on_node:
+        os.kill(running.pid, signal.SIGUSR2)
+    time.sleep(SETTLED_S)
+    return resident_kib(running.pid)
+
+
+def _storm_s(ground: Ground, players: int) -> float:
+    """Seconds until all have their games back, who come at once after a restart."""
+    with ground.database(who.SQLITE) as url:
+        with ground.running_on(who.SQLITE, url) as running, Crew(running.port, Ours()) as crew:
+            crew.join(range(players))
+            crew.closed_loop(0)
+            games = {seat.number: (seat.game, seat.seq) for seat in crew}
+        with (
+            ground.running_on(who.SQLITE, url) as running,
+            Crew(running.port, Resuming(games)) as crew,
+        ):
+            began = time.perf_counter()
+            crew.join(range(players), together=players)
+            spent = time.perf_counter() - began
+            crew.closed_loop(0)
+            return spent
+
+
+@contextmanager
+def _without_gc() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+# -- What is measured, and what is asked for -----------------------------------------------------
+
+COMING: tuple[tuple[Contender, Dialect], ...] = (
+    (who.SQLITE, Ours(starts=False)),
+    (who.GATEWAY, Echo("/ws", SUBPROTOCOL)),
+    (who.SERVE, Echo()),
+    (who.NODE, Echo()),
+)
+STAYING = (who.SQLITE, who.SERVE, who.NODE)
+DURABLE = (who.SQLITE, who.POSTGRES)
+STORM = "storm of players who come back at once"
+FEW, MANY = PLAYERS
+
+
+def _at_pace(percent: int, contender: Contender) -> str:
+    return f"p{percent} at {OPEN_LOOP_PER_S} moves/s, {contender.name}"
+
+
+TARGETS = {
+    _at_pace(50, who.SQLITE): Target("≤", 3),
+    _at_pace(99, who.SQLITE): Target("≤", 10),
+    _at_pace(50, who.POSTGRES): Target("≤", 8),
+    _at_pace(99, who.POSTGRES): Target("≤", 15),
+    f"idle connection, {who.SQLITE.name}": Target("≤", 8),
+    STORM: Target("≤", 10),
+}
+# Who, over whom, with how many players, and how many times at least.
+RATIOS = (
+    (who.STUBBED, who.NODE, FEW, 1.2),
+    (who.STUBBED, who.NODE, MANY, 1.2),
+    (who.STUBBED, who.COLYSEUS, FEW, 2.0),
+    (who.STUBBED, who.COLYSEUS, MANY, 2.0),
+    (who.SQLITE, who.COLYSEUS, MANY, 1.5),
+    (who.SQLITE, who.NODE, MANY, 0.6),
+    (who.POSTGRES, who.COLYSEUS, MANY, 1.5),
+    (who.POSTGRES, who.NODE, MANY, 0.6),
+    (who.GATEWAY, who.SERVE, FEW, 3.0),
+    (who.GATEWAY, who.SERVE, MANY, 3.5),
+    (who.GATEWAY, who.TCP, FEW, 0.7),
+    (who.GATEWAY, who.TCP, MANY, 0.7),
+)
+
+
+def _judged(notes: Notes) -> list[Figure]:
+    """What was measured, and behind it the ratios that are asked for: of rates, and of CPU."""
+    found = notes.figures(TARGETS)
+    ratios = []
+    for one, other, players, least in RATIOS:
+        of = f"{one.name} / {other.name}, {players} players"
+        kinds = (("moves", one, other), ("server CPU", other, one))
+        for kind, over, under in kinds:
+            figures = [
+                found.get(f"{kind}, {each.name}, {players} players") for each in (over, under)
+            ]
+            if figures[0] is not None and figures[1] is not None:
+                told = "moves" if kind == "moves" else "moves a second of server CPU"
+                ratios.append(ratio(f"{told}, {of}", figures[0], figures[1], Target("≥", least)))
+    return [*found.values(), *ratios]
+
+
+# -- The command -----------------------------------------------------------------------------------
+
+
+def measured_with() -> dict[str, str]:
+    """Day, machine, versions, and what a reader has to know of how it was measured."""
+    server_core, load_core = cores()
+    wanted = json.loads((who.RIVALS / "package.json").read_text())["dependencies"]
+    told = {
+        "day": datetime.now(UTC).date().isoformat(),
+        "machine": machine("websockets", "uvloop", "msgspec"),
+        "cores": f"server on {server_core}; load and Postgres on {load_core}",
+        "load": "epoll; its capacity is what it would drive if its core were always busy",
+        "server kept waiting": "for its core, by others: where it is much, rates say little",
+        "not measured": NOT_MEASURED,
+    }
+    try:
+        node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return told
+    rivals = " · ".join(f"{name} {version}" for name, version in wanted.items())
+    return told | {"rivals": f"Node {node.stdout.strip()} · {rivals}"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each measurement; 5")
+    parser.add_argument("--short", action="store_true", help="one short round")
+    parser.add_argument("--idle", type=int, default=FULL.idle, help="connections held; 4000")
+    chosen = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if chosen.idle + COME_BEFORE + OTHER_FILES > most:
+        parser.error(f"{chosen.idle} connections cannot be held: a process may open {most} files")
+    plan, rounds = replace(FULL, idle=chosen.idle), chosen.rounds
+    if chosen.short:
+        plan, rounds = SHORT, 1
+    figures = measure(rounds, progress, plan)
+    print("\n".join(f"{name}: {text}" for name, text in measured_with().items()))
+    print(shown(figures))
 
 
 if __name__ == "__main__":
-    uvloop.run(echo_forever() if sys.argv[1:] == ["echo"] else main())
+    main()
