@@ -72,9 +72,13 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Moves that were sent and answered, ``seconds`` until the last answer, and each's latency."""
+    """Moves that were sent and answered, ``seconds`` until the last answer, and each's latency.
+
+    ``busy_s`` is the part of the seconds in which the load had something to do.
+    """
 
     seconds: float
+    busy_s: float
     latencies_s: "array[float]"
 
     @property
@@ -118,6 +122,7 @@ class Crew:
         self._port = port
         self._dialect = dialect
         self._epoll = select.epoll()
+        self._idle_s = 0.0
         self._seats: dict[int, Seat] = {}
 
     def __enter__(self) -> "Crew":
@@ -216,7 +221,7 @@ class Crew:
 
         With no seconds, everybody makes one move.
         """
-        latencies = array("d")
+        latencies, idle_s = array("d"), self._idle_s
         seats, answered = self._seats, self._answered
         began = perf_counter()
         end = began + seconds
@@ -234,7 +239,7 @@ class Crew:
                     self._move(seat, now)
                 else:
                     under_way -= 1
-        return Tally(perf_counter() - began, latencies)
+        return self._tally(began, idle_s, latencies)
 
     def open_loop(self, per_s: float, seconds: float, chance: Random) -> Tally:
         """Move at moments drawn beforehand, as independent players do, each in turn.
@@ -246,11 +251,11 @@ class Crew:
         moments = deque(accumulate(gaps, initial=began))
         moments.pop()
         turns = (seat for _ in repeat(None) for seat in tuple(self._seats.values()))
-        latencies = array("d")
+        latencies, idle_s = array("d"), self._idle_s
         left = len(moments)
         while left:
             self._send_due(moments, turns)
-            for number, _ in self._ready_until(moments[0] if moments else None):
+            for number, _ in self._ready_until(moments[0]) if moments else self._ready():
                 seat = self._seats[number]
                 if not self._answered(seat):
                     continue
@@ -258,7 +263,12 @@ class Crew:
                 latencies.append(perf_counter() - seat.since)
                 if seat.due:
                     self._move(seat, seat.due.popleft())
-        return Tally(perf_counter() - began, latencies)
+        return self._tally(began, idle_s, latencies)
+
+    def _tally(self, began: float, idle_s: float, latencies: "array[float]") -> Tally:
+        """What was done since ``began``, when the load had been idle for so long."""
+        seconds = perf_counter() - began
+        return Tally(seconds, seconds - (self._idle_s - idle_s), latencies)
 
     def _send_due(self, moments: deque[float], turns: Iterator[Seat]) -> None:
         now = perf_counter()
@@ -288,18 +298,23 @@ class Crew:
     # -- Waiting -----------------------------------------------------------------------------------
 
     def _ready(self) -> list[tuple[int, int]]:
-        ready = self._epoll.poll(PATIENCE_S)
+        ready = self._ready_until(perf_counter() + PATIENCE_S)
         if not ready:
             raise Wrong(f"no answer to anybody for {PATIENCE_S:g} s")
         return ready
 
-    def _ready_until(self, moment: float | None) -> list[tuple[int, int]]:
-        """Who can be read from; nobody once the moment has come. To parts of a millisecond."""
-        if moment is None:
-            return self._ready()
-        wait_s = max(0.0, moment - perf_counter())
-        select.select([self._epoll], [], [], wait_s)
-        return self._epoll.poll(0)
+    def _ready_until(self, moment: float) -> list[tuple[int, int]]:
+        """Who can be read from; nobody once the moment has come.
+
+        Waits awake. To be woken takes no less than a move does, and it is the server that would pay
+        for it: whose answer wakes the load has to call upon the other core.
+        """
+        began = perf_counter()
+        ready = self._epoll.poll(0)
+        while not ready and perf_counter() < moment:
+            ready = self._epoll.poll(0)
+        self._idle_s += perf_counter() - began
+        return ready
 
 
 # -- Frames ----------------------------------------------------------------------------------------

@@ -140,8 +140,8 @@ def _note_closed(notes: Notes, of: str, running: Running, run: Callable[[], Tall
         notes.note(f"database CPU, {of}", "µs", 1e6 * taken["database"] / tally.moves)
     notes.note(f"server busy, {of}", "%", 100 * taken["server"] / tally.seconds)
     notes.note(f"server kept waiting, {of}", "%", 100 * taken["waited"] / tally.seconds)
-    notes.note(f"load busy, {of}", "%", 100 * taken["load"] / tally.seconds)
-    notes.note(f"load's capacity, {of}", "moves/s", tally.moves / taken["load"])
+    notes.note(f"load busy, {of}", "%", 100 * tally.busy_s / tally.seconds)
+    notes.note(f"load's capacity, {of}", "moves/s", tally.moves / tally.busy_s)
 
 
 def _taken(running: Running) -> dict[str, float]:
@@ -150,7 +150,6 @@ def _taken(running: Running) -> dict[str, float]:
     return {
         "server": cpu_s(running.pid),
         "waited": waited_s(running.pid),
-        "load": time.process_time(),
         "database": 0.0 if database_pid is None else family_cpu_s(database_pid),
     }
 
@@ -290,7 +289,7 @@ def measured_with() -> dict[str, str]:
         "day": datetime.now(UTC).date().isoformat(),
         "machine": machine("websockets", "uvloop", "msgspec"),
         "cores": f"server on {server_core}; load and Postgres on {load_core}",
-        "load": "epoll; its capacity is what it would drive if its core were always busy",
+        "load": "waits awake; its capacity is what it would drive if it never had to wait",
         "server kept waiting": "for its core, by others: where it is much, rates say little",
         "not measured": NOT_MEASURED,
     }
