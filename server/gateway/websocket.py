@@ -35,6 +35,10 @@ class WebSocket(ServerProtocol):
     the exact limit is the assembly's.
     """
 
+    # With these among the library's own attributes they would be too many for a dictionary whose
+    # keys all connections share: 1.4 KiB more for each.
+    __slots__ = ("_assembly", "_messages", "_settings", "controls")
+
     def __init__(self, settings: GatewaySettings) -> None:
         super().__init__(
             subprotocols=_SUBPROTOCOLS,
