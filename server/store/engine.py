@@ -104,6 +104,10 @@ class Engines:
 Pool = dict[str, Any]
 
 
+# For what only reads: each statement is a transaction by itself, and there is none to roll back.
+_NO_TRANSACTIONS: Pool = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
+
+
 def _pool(size: int) -> Pool:
     return {"pool_size": size, "max_overflow": 0, "pool_timeout": ANSWER_S}
 
@@ -123,12 +127,13 @@ def open_engines(
     url = parse_url(text)
     if url.get_backend_name() == "sqlite":
         return Engines(
-            read=_sqlite(url, _pool(READERS), read_only=True), write=_sqlite(url, _pool(1))
+            read=_sqlite(url, _pool(READERS) | _NO_TRANSACTIONS, read_only=True),
+            write=_sqlite(url, _pool(1)),
         )
     limit_ms = str(int(answer_s * 800))
     limits = {"statement_timeout": limit_ms, "idle_in_transaction_session_timeout": limit_ms}
     read_only = {"default_transaction_read_only": "on"}
-    read_pool = _pool(READERS) | {"isolation_level": "AUTOCOMMIT"}
+    read_pool = _pool(READERS) | _NO_TRANSACTIONS
     return Engines(
         read=_postgres(url, limits | read_only, read_pool, allow_fsync_off=allow_fsync_off),
         write=_postgres(url, limits, _pool(1), allow_fsync_off=allow_fsync_off),
