@@ -6,9 +6,10 @@ Nothing is measured here.
 import asyncio
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import cycle, islice
 
+from msgspec.structs import replace
 from sqlalchemy import insert, text
 
 from cellmates.engine import RULESETS, Action, Deal, Game, parse_action

@@ -3,7 +3,8 @@
 A decision changes nothing. ``apply`` cannot fail: it keeps the state that the decision computed.
 """
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from cellmates.daily import closes_at, deadline_of, parse_challenge_id
 from cellmates.engine import (
@@ -41,8 +42,7 @@ class GameOver(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """What an action leads to: the entry to record, and the game and summary after it."""
 
     entry: Entry
@@ -50,8 +50,7 @@ class Decision:
     summary: Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(msgspec.Struct, frozen=True):
     """A recorded action with the state after it; ``repeated`` when it was recorded before."""
 
     entry: Entry

@@ -7,7 +7,9 @@ it is unknown whether the entry is there: the game is retired and read again; th
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from cellmates.engine import LAST_RANDOM, Action, Autoplay, Deal, Game, Ruleset
 

@@ -6,8 +6,9 @@ so that nobody can look like somebody else.
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import sha256
+
+from msgspec.structs import replace
 
 from .clock import Clock
 from .journal import Journal

@@ -1,12 +1,11 @@
 """What is kept, as frozen values: games with their entries, players, challenges and their runs."""
 
-from dataclasses import dataclass
+import msgspec
 
 from cellmates.daily import Figures, Link
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One recorded action; ``at_ms`` counts from the start of its game, ``hash`` is hex."""
 
     seq: int
@@ -15,8 +14,7 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """Where a game stands after its last entry; ``ended`` is in ms since the epoch, once it is."""
 
     status: str
@@ -30,8 +28,7 @@ class Summary:
     ended: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class GameRecord:
+class GameRecord(msgspec.Struct, frozen=True):
     """A game without its entries; ``started`` is in ms since the epoch.
 
     ``challenge`` and ``attempt`` are given or missing together.
@@ -49,8 +46,7 @@ class GameRecord:
     summary: Summary
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerRecord:
+class PlayerRecord(msgspec.Struct, frozen=True):
     """Somebody who plays, and is not deleted; ``created`` is in ms since the epoch."""
 
     id: str
@@ -59,8 +55,7 @@ class PlayerRecord:
     created: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """What a player has reached under one ruleset; the bests are of games won, or None.
 
     ``played`` counts every game begun, so that no loss can be hidden by leaving it.
@@ -73,8 +68,7 @@ class Result:
     fewest_moves: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """What is secret about a challenge until it is told.
 
     ``seed`` is hex, ``deal`` the deal's canonical text; ``par`` is the length of ``solution`` with
@@ -88,8 +82,7 @@ class Told:
     solution: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeRecord:
+class ChallengeRecord(msgspec.Struct, frozen=True):
     """A day's deal in one ruleset; ``opens`` and ``closes`` are in ms since the epoch.
 
     ``previous`` is the challenge before in this ruleset. ``sealed`` holds the secrets under the
@@ -109,8 +102,7 @@ class ChallengeRecord:
     told: Told | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """Which attempt at which challenge a game is, and whose; 1 is the ranked one."""
 
     challenge: str
@@ -118,8 +110,7 @@ class Attempt:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """An attempt that has ended. ``number`` counts all runs in the order they were recorded.
 
     ``handle`` is None where the player is deleted.

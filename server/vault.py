@@ -1,9 +1,9 @@
 """Seals what nobody may know before its day: under the server's secret key, by Fernet."""
 
 import json
-from dataclasses import asdict
 
 from cryptography.fernet import Fernet, InvalidToken
+from msgspec.structs import asdict
 
 from .records import Told
 

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from cellmates.daily import FIRST, Figures, order_of
 from server.journal import ChallengeTaken, GameTaken, HandleTaken, Missing, SeqTaken, StorageError

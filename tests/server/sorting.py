@@ -1,10 +1,11 @@
 """Runs, and the boards that sorting makes of them."""
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import count
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cellmates.daily import BOARDS, Figures, competition_ranks, counts, order_of
 from server.boards import KINDS, Boards, Row
@@ -46,7 +47,7 @@ def recorded(draw: st.DrawFn) -> list[Run]:
     for number, (player, figures) in enumerate(
         draw(st.lists(st.tuples(st.integers(0, 8), FIGURES), max_size=25)), 1
     ):
-        attempted = replace(figures, attempt=next(attempts[player]))
+        attempted = dataclasses.replace(figures, attempt=next(attempts[player]))
         kind = "bot" if player % 3 == 2 else "human"
         made = run(f"player-{player}", number, kind)
         runs.append(replace(made, figures=attempted))

@@ -1,10 +1,9 @@
 """Boards in memory, held to a board made anew from all runs by sorting."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cellmates.daily import BOARDS, FIRST, MOVES, Figures, order_of
 from server.boards import KINDS, Boards, Row

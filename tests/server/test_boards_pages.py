@@ -1,12 +1,13 @@
 """Pages of boards in memory, and the cursors that lead from one to the next."""
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import replace
 from struct import Struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cellmates.daily import BOARDS, FIRST, MOVES, order_of
 from cellmates.protocol import LONGEST_CURSOR
@@ -191,7 +192,10 @@ def test_cursor_of_the_greatest_position_fits_its_field() -> None:
     last = run("zoe", 2**64 - 2, home=0, elapsed_ms=2**64 - 1, moves=2**32 - 1, undos=2**32 - 1)
     behind = replace(last, player="zzz", number=2**64 - 1)
     for board in BOARDS:
-        won = [replace(one, figures=replace(one.figures, home=52)) for one in (last, behind)]
+        won = [
+            replace(one, figures=dataclasses.replace(one.figures, home=52))
+            for one in (last, behind)
+        ]
         boards = boards_of(won)
         cursor = cursor_behind(boards, board)
         assert len(cursor) <= LONGEST_CURSOR

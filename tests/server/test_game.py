@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from cellmates.engine import RULESETS, Act, Deal, Game, parse_action
 from server.game import (
@@ -78,7 +77,7 @@ def test_game_comes_back_from_its_entries() -> None:
 )
 def test_entries_that_nobody_recorded_are_refused(change: dict[str, object], says: str) -> None:
     entry = decided(LiveGame(record(), []), "6a").entry
-    broken: Entry = replace(entry, **change)  # type: ignore[arg-type]
+    broken: Entry = replace(entry, **change)
     with pytest.raises(BrokenGame, match=says):
         LiveGame(record(), [broken])
 

@@ -4,10 +4,10 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from cellmates.daily import DAILIES, DAY_MS, day_of
 from server import __main__ as commands

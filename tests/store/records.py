@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from cellmates.daily import Link, challenge_id, closes_at, opens_at
 from cellmates.engine import first_hash, next_hash
@@ -21,7 +22,7 @@ START = first_hash("freecell", 1, "11982", "safe")
 def a_game(game: str = "g1", **fields: str | int | None) -> GameRecord:
     """A game without entries, Annie's unless ``fields`` say otherwise; of the summary too."""
     summary = Summary("playing", 0, 0, 0, 0, 0, 0, START, None)
-    of_summary = {name: fields.pop(name) for name in Summary.__slots__ if name in fields}
+    of_summary = {name: fields.pop(name) for name in Summary.__struct_fields__ if name in fields}
     record = GameRecord(
         id=game,
         player=PLAYER.id,
@@ -32,9 +33,9 @@ def a_game(game: str = "g1", **fields: str | int | None) -> GameRecord:
         challenge=None,
         attempt=None,
         started=1_800_000_000_000,
-        summary=replace(summary, **of_summary),  # type: ignore[arg-type]
+        summary=replace(summary, **of_summary),
     )
-    return replace(record, **fields)  # type: ignore[arg-type]
+    return replace(record, **fields)
 
 
 def entries(count: int, action: str = "26v3") -> list[Entry]:
@@ -59,7 +60,7 @@ def after(entry: Entry, **fields: str | int | None) -> Summary:
         hash=entry.hash,
         ended=None,
     )
-    return replace(summary, **fields)  # type: ignore[arg-type]
+    return replace(summary, **fields)
 
 
 async def start_games(journal: Journal, count: int) -> list[str]:
@@ -96,7 +97,7 @@ def a_challenge(
         previous=Link(f"before {day}", "its commitment"),
         sealed="under a key",
     )
-    return replace(record, **fields)  # type: ignore[arg-type]
+    return replace(record, **fields)
 
 
 def an_attempt(game: str = "g1", number: int = 1, **fields: str | int | None) -> GameRecord:

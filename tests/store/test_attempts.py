@@ -1,9 +1,9 @@
 """What the journal promises about attempts at challenges, and about their end."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from cellmates.daily import Figures
 from server.journal import Journal, Missing, SeqTaken

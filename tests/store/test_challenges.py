@@ -1,9 +1,9 @@
 """What the journal promises about challenges: on both databases, and in memory."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from server.journal import ChallengeTaken, Journal, Missing
 from server.records import ChallengeRecord, Told

@@ -1,8 +1,7 @@
 """What the journal promises about games and their entries."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from server.journal import GameTaken, Missing, SeqTaken
 from server.records import Entry, GameRecord, Result, Summary

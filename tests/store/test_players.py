@@ -1,8 +1,7 @@
 """What the journal promises about players."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from server.journal import HandleTaken, Journal, Missing
 from server.records import Result

@@ -1,8 +1,8 @@
 """What the journal promises about runs: one order for databases, memory and boards."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -10,6 +10,7 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from sqlalchemy import event, text
 
 from cellmates.daily import FIRST, Figures, order_of
@@ -80,7 +81,7 @@ FIGURES = st.builds(
     ended=st.just(NOW),
 )
 ANY_FIGURES = st.lists(FIGURES, max_size=24).map(
-    lambda runs: [replace(run, attempt=nth) for nth, run in enumerate(runs, 1)]
+    lambda runs: [dataclasses.replace(run, attempt=nth) for nth, run in enumerate(runs, 1)]
 )
 
 

@@ -1,10 +1,10 @@
 """What cannot be kept is refused alike on both databases, before either sees it."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import event
 
 from cellmates.daily import Figures, Link

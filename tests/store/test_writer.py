@@ -4,9 +4,9 @@ import asyncio
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import Text, bindparam, event, select
 
 from server.journal import HandleTaken, Missing, SeqTaken, StorageError
