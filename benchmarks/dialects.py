@@ -6,7 +6,7 @@ from typing import Any
 
 import msgpack
 
-from .load import Script, Wrong, frame
+from .load import Later, Script, Wrong, frame
 
 SUBPROTOCOL = "cellmates.v1.msgpack"
 RULESET, DEAL = "eight-off", "1"
@@ -195,6 +195,8 @@ def _request(name: str, number: int, body: dict[str, object]) -> bytes:
 def _done(answer: bytes) -> dict[str, Any]:
     told = msgpack.unpackb(answer)
     if told.get("t") != "ok":
+        if told.get("d", {}).get("code") == "rate-limited":
+            raise Later(told["d"]["retry_after_ms"] / 1000)
         raise Wrong(f"no reply, but {told!r:.300}")
     body: dict[str, Any] = told["d"]
     return body

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from itertools import accumulate, islice, repeat, takewhile
 from os import read, write
 from random import Random
@@ -33,6 +34,14 @@ Script = Generator[bytes, bytes, bytes]
 
 class Wrong(Exception):
     """The server has said something wrong, nothing at all, or goodbye."""
+
+
+class Later(Exception):
+    """The server has no room for this connection now: it may come back after ``seconds``."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"come back after {seconds:g} s")
+        self.seconds = seconds
 
 
 class Dialect(Protocol):
@@ -154,9 +163,7 @@ class Crew:
         def leave(seat: Seat) -> None:
             nonlocal done
             done += 1
-            self._epoll.unregister(seat.socket)
-            del self._seats[seat.socket.fileno()]
-            _leave(seat)
+            self._dismiss(seat)
 
         began = perf_counter()
         in_time = takewhile(lambda _: perf_counter() < began + seconds, numbers)
@@ -164,11 +171,18 @@ class Crew:
         return Comings(done, perf_counter() - began)
 
     def _greet(self, numbers: Iterator[int], together: int, told: Callable[[Seat], None]) -> None:
+        """Greet with so many at a time; who is told to come later, does so."""
         greeting = sum(1 for _ in map(self._open, islice(numbers, together)))
+        later: list[tuple[float, int]] = []
         while greeting:
-            for number, _ in self._ready():
+            for number, _ in self._ready_until(later[0][0]) if later else self._ready():
                 seat = self._seats[number]
-                if self._goes_on(seat):
+                try:
+                    if self._goes_on(seat):
+                        continue
+                except Later as told_to:
+                    heappush(later, (perf_counter() + told_to.seconds, seat.number))
+                    self._dismiss(seat)
                     continue
                 told(seat)
                 following = next(numbers, None)
@@ -176,6 +190,14 @@ class Crew:
                     greeting -= 1
                 else:
                     self._open(following)
+
+            while later and later[0][0] <= perf_counter():
+                self._open(heappop(later)[1])
+
+    def _dismiss(self, seat: Seat) -> None:
+        self._epoll.unregister(seat.socket)
+        del self._seats[seat.socket.fileno()]
+        _leave(seat)
 
     def _open(self, number: int) -> None:
         """Connect, from an address of its own, so that no limit by address is met."""

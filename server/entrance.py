@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from .clock import Clock
 
 AT_ONCE = 8
-MOST_WAIT_MS = 2_000  # well within the patience of a client, and within ours for its hello
+MOST_WAIT_MS = 4_000  # well within the patience of a client
 FIRST_MS = 1_000
 MOST_SPREAD_MS = 30_000
 EACH_MS = 3.0  # what a turn takes, to begin with

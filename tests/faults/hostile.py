@@ -100,7 +100,11 @@ def resident_mib(server: RunningServer) -> float:
 async def hostile(
     folder: Path, *, rounds: int, progress: Callable[[str], None] = lambda _: None
 ) -> Figures:
-    """All vandalisms, so many times each; what it costs the server, and those who only play."""
+    """All vandalisms, so many times each; what it costs the server, and those who only play.
+
+    Each round comes twice: alone, for what it costs in memory, which moves cost too; and beside the
+    honest.
+    """
     evening, lags = Evening(), defaultdict[str, Counter[float]](Counter)
     async with (
         served(folder, HONEST, moves_per_s="100") as (server, tokens),
@@ -110,6 +114,11 @@ async def hostile(
         # What is allocated once, by whatever was the first of its kind, is no growth.
         await _vandalise(line, [*VANDALISMS], 1)
         memory = await asyncio.to_thread(resident_mib, server)
+        for number in range(rounds):
+            progress(f"round {number + 1} of {rounds}, alone")
+            for name in VANDALISMS:
+                await _vandalise(line, [name], HOSTILE)
+        grown = await asyncio.to_thread(resident_mib, server) - memory
         async with asyncio.TaskGroup() as tasks:
             for one in honest:
                 tasks.create_task(one.play(evening))
@@ -122,9 +131,8 @@ async def hostile(
         line.say(None)
         for one in honest:
             await one.leave()
-        grown = await asyncio.to_thread(resident_mib, server) - memory
         errors = errors_in(server)
-    tried = rounds * HOSTILE * len(VANDALISMS)
+    tried = 2 * rounds * HOSTILE * len(VANDALISMS)
     return Figures(
         "hostile peers", tried, 0, 0, None, _more(evening, lags, round(grown, 1), len(errors))
     )
