@@ -63,6 +63,7 @@ class InlineConnection:
         self._path = path
         self._timeout = timeout
         self._thread = _NoThread()
+        self._tx = _Way(self)
         self._connection: sqlite3.Connection | None = None
         self._calls: deque[_Call] = deque()
 
@@ -75,6 +76,11 @@ class InlineConnection:
         if self._connection is None:
             raise sqlite3.OperationalError("the connection is closed")
         return self._connection
+
+    @property
+    def isolation_level(self) -> str | None:
+        """As the driver's."""
+        return self._conn.isolation_level
 
     def cursor(self) -> "InlineCursor":
         """A cursor, to be entered."""
@@ -157,6 +163,30 @@ class InlineConnection:
                 call.done.set_exception(error)
         if self._calls:
             self._later(self._begin)
+
+
+class _Way:
+    """How SQLAlchemy sets a connection's isolation level: by the queue of the driver's thread."""
+
+    def __init__(self, connection: InlineConnection) -> None:
+        self._connection = connection
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    def put_nowait(self, asked: tuple[asyncio.Future[Any], Callable[[], Any]]) -> None:
+        """Have something done in its turn; what comes of it is the future's."""
+        task = asyncio.ensure_future(self._do(*asked))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def _do(self, done: asyncio.Future[Any], what: Callable[[], Any]) -> None:
+        try:
+            result = await self._connection.ask(what, is_safe=True)
+        except sqlite3.Error as error:
+            if not done.done():
+                done.set_exception(error)
+        else:
+            if not done.done():
+                done.set_result(result)
 
 
 class InlineCursor:
