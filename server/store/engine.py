@@ -29,9 +29,6 @@ from ..journal import StorageError
 
 READERS = 5  # connections that read at the same time
 CONNECT_S = 5.0
-# What SQLite keeps of a database in memory, a connection, once it has read so much. By itself it
-# keeps 2 MiB, and moves cost more the more games are stored.
-CACHE_KIB = 32_768
 BUSY_S = 5.0  # how long SQLite waits for another process that writes
 ENDED_S = BUSY_S + 1.0  # by then a connection that was broken off has ended
 ANSWER_S = 10.0  # a database that has not answered by then is away
@@ -194,7 +191,6 @@ def _sqlite(
         if (mode := _ask(connection, "PRAGMA journal_mode = WAL")) != "wal":
             raise BadDatabase(f"SQLite cannot keep a write-ahead log here, only {mode!r}")
         _ask(connection, "PRAGMA synchronous = FULL")
-        _ask(connection, f"PRAGMA cache_size = -{CACHE_KIB}")
         _ask(connection, f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
         _ask(connection, f"PRAGMA query_only = {'ON' if read_only else 'OFF'}")
 
