@@ -275,9 +275,9 @@ class ShortFiles(Room):
 
 
 @contextmanager
-def little_disk(folder: Path) -> Iterator[bool]:
+def little_disk(folder: Path, mib: int) -> Iterator[bool]:
     """Mount a small file system, where that is allowed."""
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", str(folder)]
     mounted = (
         os.geteuid() == 0
         and not subprocess.run(command, check=False, capture_output=True).returncode
@@ -295,7 +295,8 @@ async def disk_is_full(
     """Let there be no room for SQLite under players, and room again."""
     disk = folder / "disk"
     disk.mkdir()
-    with little_disk(disk) if mounting else nullcontext(False) as mounted:
+    # What is played in a cycle needs room of its own; less than one MiB.
+    with little_disk(disk, 8 + cycles) if mounting else nullcontext(False) as mounted:
         url = f"sqlite:///{disk}/games.db"
         await upgrade(url)
         room = LittleDisk(disk) if mounted else ShortFiles(disk / "games.db-wal")
