@@ -39,6 +39,8 @@ from cellmates.protocol import (
 from cellmates.protocol import Refused as RefusedBody
 
 from .clock import Clock
+from .daily_handlers import BoardKey
+from .records import PlayerRecord
 from .refusals import Error, Refused
 
 PREFIX = "/api/v1/"
@@ -114,6 +116,28 @@ _ROUTES: Mapping[tuple[str, int], _Route] = MappingProxyType(
     }
 )
 _NUMBERS = ("limit",)
+
+
+class Guest:
+    """Somebody who only reads, and is not connected."""
+
+    player: PlayerRecord | None = None
+
+    def become(self, player: PlayerRecord | None, token: str | None) -> None:
+        """Stay nobody."""
+
+    def hold(self, token: str) -> None:
+        """Stay nobody."""
+
+    def follow(self, game: str) -> None:
+        """Hear of nothing."""
+
+    def watch(self, board: BoardKey, most: int) -> bool:
+        """Hear of nothing."""
+        return False
+
+    def unwatch(self, board: BoardKey) -> None:
+        """Hear of nothing."""
 
 
 class Api:

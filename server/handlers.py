@@ -69,7 +69,7 @@ from cellmates.protocol import (
 from . import views
 from .clock import Clock
 from .dailies import Dailies, NotYet
-from .daily_handlers import BoardKey, DailyHandlers, Watcher
+from .daily_handlers import DailyHandlers, Watcher
 from .entrance import Entrance
 from .games import UNFINISHED, Games, NoSuchGame
 from .journal import Journal
@@ -104,28 +104,6 @@ class Talker(Watcher, Protocol):
 
     def hold(self, token: str) -> None:
         """From now on the player of this connection has this token."""
-
-
-class Guest:
-    """Somebody who only reads, and is not connected."""
-
-    player: PlayerRecord | None = None
-
-    def become(self, player: PlayerRecord | None, token: str | None) -> None:
-        """Stay nobody."""
-
-    def hold(self, token: str) -> None:
-        """Stay nobody."""
-
-    def follow(self, game: str) -> None:
-        """Hear of nothing."""
-
-    def watch(self, board: BoardKey, most: int) -> bool:
-        """Hear of nothing."""
-        return False
-
-    def unwatch(self, board: BoardKey) -> None:
-        """Hear of nothing."""
 
 
 class Audience(Protocol):

@@ -12,12 +12,11 @@ from secrets import randbelow, token_bytes, token_urlsafe
 from cellmates import __version__
 from cellmates.protocol.schema import asyncapi_text
 
-from .api import Api
+from .api import Api, Guest
 from .background import Sleep, keep_going
 from .clock import Clock
 from .config import Settings
 from .gateway import Gateway, GatewaySettings, Readiness, standard_pages
-from .handlers import Guest
 from .house import Chance, House
 from .journal import StorageError
 from .keys import secret_key

@@ -11,12 +11,10 @@ from cellmates.protocol import CloseCode, Encoding
 
 from .application import Application, Conversation
 from .census import Census
-from .settings import GatewaySettings
+from .settings import LAST_LOOK_S, GatewaySettings
 from .transport import Wire
 
 logger = logging.getLogger(__name__)
-
-_LAST_LOOK_S = 0.01  # time for the loop to look at its sockets once more
 
 
 class Connection:
@@ -175,7 +173,7 @@ class Connection:
             self._ping_again()
         else:
             # If it was this process that stood still, the pong may be waiting to be read.
-            self._beat = self._loop.call_later(_LAST_LOOK_S, self._condemn)
+            self._beat = self._loop.call_later(LAST_LOOK_S, self._condemn)
 
     def _condemn(self) -> None:
         if self._is_alive():

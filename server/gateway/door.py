@@ -15,13 +15,11 @@ from .application import Application, Pages, Response
 from .census import Census
 from .connection import Connection
 from .http import Refused, end_of_head, plain, read_request, serialise, too_large
-from .settings import GatewaySettings
+from .settings import LAST_LOOK_S, GatewaySettings
 from .transport import Wire
 from .websocket import WebSocket
 
 logger = logging.getLogger(__name__)
-
-_LAST_LOOK_S = 0.01  # time for the loop to look at its sockets once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +189,7 @@ class Door(asyncio.Protocol):
 
     def _look_again(self) -> None:
         # If it was this process that stood still, the request may be waiting to be read.
-        self._timer = self._house.loop.call_later(_LAST_LOOK_S, self._drop, "request took too long")
+        self._timer = self._house.loop.call_later(LAST_LOOK_S, self._drop, "request took too long")
 
     def _drop(self, why: str) -> None:
         logger.info("socket dropped", extra={"why": why})

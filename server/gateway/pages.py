@@ -58,13 +58,6 @@ def standard_pages(
         }
         return Response(status, _JSON, msgspec.json.encode(says))
 
-    figuring = asyncio.Lock()
-
-    async def figures(_query: str) -> Response:
-        async with figuring:  # it takes some milliseconds: once in a turn of the loop is enough
-            await asyncio.sleep(0)
-            return Response(HTTPStatus.OK, {"Content-Type": CONTENT_TYPE}, metrics())
-
     files = {
         path: _always(Response(file.status, file.headers, file.body)) for path, file in web.items()
     }
@@ -73,11 +66,23 @@ def standard_pages(
         | {
             "/healthz": _always(plain(HTTPStatus.OK, "alive")),
             "/readyz": readyz,
-            "/metrics": figures,
+            "/metrics": _figures(metrics),
             "/schema/asyncapi.json": _always(Response(HTTPStatus.OK, _JSON, asyncapi)),
         },
         {API: api},
     )
+
+
+def _figures(metrics: Callable[[], bytes]) -> Callable[[str], Awaitable[Response]]:
+    """The page of figures. It takes some milliseconds, so it is made once in a turn of the loop."""
+    making = asyncio.Lock()
+
+    async def page(_query: str) -> Response:
+        async with making:
+            await asyncio.sleep(0)
+            return Response(HTTPStatus.OK, {"Content-Type": CONTENT_TYPE}, metrics())
+
+    return page
 
 
 def _always(response: Response) -> Callable[[str], Awaitable[Response]]:

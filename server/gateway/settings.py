@@ -6,6 +6,8 @@ from cellmates.protocol import CLIENT_FRAME_BYTES
 
 from ..address import Network
 
+LAST_LOOK_S = 0.01  # time for the loop to look at its sockets once more, before somebody is dropped
+
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:

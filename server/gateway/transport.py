@@ -19,7 +19,7 @@ from cellmates.protocol import Encoding
 
 from .frames import BINARY, TEXT, frame_end, ordinary_message, server_frame
 from .outbox import Outbox
-from .settings import GatewaySettings
+from .settings import LAST_LOOK_S, GatewaySettings
 from .websocket import WebSocket
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,6 @@ _TURN_FRAMES = 32
 _LONGEST_REASON_BYTES = 123
 # A timer may fire this much before its time by the loop's own clock.
 _CLOCK_STEP_S = 0.002
-_LAST_LOOK_S = 0.01  # time for the loop to look at its sockets once more
 
 
 class Listener(Protocol):
@@ -281,7 +280,7 @@ class Wire(asyncio.Protocol):
             self._unread = self._loop.call_later(left_s, self._check_unread)
         else:
             # If it was this process that stood still, the kernel may have had no chance to take it.
-            self._unread = self._loop.call_later(_LAST_LOOK_S, self._condemn_unread)
+            self._unread = self._loop.call_later(LAST_LOOK_S, self._condemn_unread)
 
     def _condemn_unread(self) -> None:
         left_s = self._unread_left_s()

@@ -13,10 +13,9 @@ import msgpack
 from cellmates.daily import DAY_MS, day_of, opens_at
 from cellmates.engine import RULESETS
 from cellmates.protocol import SERVER_FRAME_BYTES, Encoding, ErrorCode
-from server.api import Api
+from server.api import Api, Guest
 from server.game import LiveGame
 from server.gateway import Response
-from server.handlers import Guest
 from server.journal import Journal
 from server.refusals import error_of
 from tests.protocol.frames import MESSAGES

@@ -19,6 +19,7 @@ from client.client import Client
 from client.game import Game
 from client.pace import BackOff
 from server.gateway import GatewaySettings
+from server.gateway.settings import LAST_LOOK_S
 from server.players import token_hash
 from server.records import PlayerRecord
 from server.store import Store, upgrade
@@ -31,7 +32,6 @@ from .figures import Figures
 from .proxy import ENDS, FaultProxy
 
 NOTICED_S = 45.0
-_LAST_LOOK_S = 0.01
 _QUICK = BackOff(0.005, 0.1)
 _PATIENT_S = 300.0
 _AT_ONCE = 100
@@ -151,7 +151,7 @@ def _break(proxy: FaultProxy, chance: Random) -> None:
 def noticed_at_most_s(settings: GatewaySettings | None = None) -> float:
     """When a peer that is silent is dropped at the latest, counted from its last word."""
     settings = settings or GatewaySettings()
-    return settings.heartbeat_s + settings.pong_s + _LAST_LOOK_S
+    return settings.heartbeat_s + settings.pong_s + LAST_LOOK_S
 
 
 async def half_open(folder: Path, *, peers: int, heartbeat_s: float | None = None) -> Figures:
