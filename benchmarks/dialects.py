@@ -6,7 +6,7 @@ from typing import Any
 
 import msgpack
 
-from .load import Later, Script, Wrong, frame
+from .seats import Later, Script, Wrong, frame
 
 SUBPROTOCOL = "cellmates.v1.msgpack"
 RULESET, DEAL = "eight-off", "1"

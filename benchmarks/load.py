@@ -9,39 +9,19 @@ import select
 import socket
 from array import array
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import accumulate, islice, repeat, takewhile
-from os import read, write
+from os import write
 from random import Random
 from time import perf_counter
 from typing import Protocol
 
-READ_BYTES = 65536
+from .seats import Later, Script, Seat, Wrong, goodbye, read_from, say_next, whole
+
 PATIENCE_S = 10.0  # a server that says nothing for so long to anybody is silent
 GREETING_TOGETHER = 50
-BINARY, CLOSE, PING, PONG = 0x82, 0x88, 0x89, 0x8A
-# Key of the mask that every frame of a client has: with zeros, masked bytes are the same bytes.
-NO_MASK = bytes(4)
-GOODBYE = bytes([CLOSE, 0x82]) + NO_MASK + (1000).to_bytes(2)
-
-# Yields payloads to be sent, gets those of the answers, and returns what moves have to name. An
-# empty payload is not sent: the server speaks next.
-Script = Generator[bytes, bytes, bytes]
-
-
-class Wrong(Exception):
-    """The server has said something wrong, nothing at all, or goodbye."""
-
-
-class Later(Exception):
-    """The server has no room for this connection now: it may come back after ``seconds``."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"come back after {seconds:g} s")
-        self.seconds = seconds
 
 
 class Dialect(Protocol):
@@ -61,22 +41,6 @@ class Dialect(Protocol):
 
     def is_right(self, answer: bytes, seq: int) -> bool:
         """Whether a payload is the right answer to the move with this seq."""
-
-
-@dataclass(slots=True, eq=False)
-class Seat:
-    """One connection. ``since`` is when its move under way was sent, or ought to have been."""
-
-    number: int
-    socket: socket.socket
-    greeting: Script
-    rest: bytes = b""
-    is_open: bool = False
-    game: bytes = b""
-    seq: int = 0
-    since: float = 0.0
-    is_busy: bool = False
-    due: deque[float] = field(default_factory=deque)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +110,7 @@ class Crew:
     def close(self) -> None:
         """Say goodbye and close every connection."""
         for seat in self._seats.values():
-            _leave(seat)
+            goodbye(seat)
         self._seats.clear()
         self._epoll.close()
 
@@ -197,7 +161,7 @@ class Crew:
     def _dismiss(self, seat: Seat) -> None:
         self._epoll.unregister(seat.socket)
         del self._seats[seat.socket.fileno()]
-        _leave(seat)
+        goodbye(seat)
 
     def _open(self, number: int) -> None:
         """Connect, from an address of its own, so that no limit by address is met."""
@@ -215,11 +179,11 @@ class Crew:
             connection.send(request)
         else:
             seat.is_open = True
-            _say_next(seat, None)
+            say_next(seat, None)
 
     def _goes_on(self, seat: Seat) -> bool:
         """Read, say the next of the greeting, and tell whether there is more of it."""
-        data = _read(seat)
+        data = read_from(seat)
         if not seat.is_open:
             head, end, data = (seat.rest + data).partition(b"\r\n\r\n")
             seat.rest = b"" if end else head
@@ -228,11 +192,11 @@ class Crew:
             if b" 101 " not in head.partition(b"\r\n")[0]:
                 raise Wrong(f"no handshake, but {head[:200]!r}")
             seat.is_open = True
-            if not _say_next(seat, None):
+            if not say_next(seat, None):
                 return False
         while payload := whole(seat, data):
             data = b""
-            if not _say_next(seat, payload):
+            if not say_next(seat, payload):
                 return False
         return True
 
@@ -309,7 +273,7 @@ class Crew:
 
     def _answered(self, seat: Seat) -> bool:
         """Whether the answer to the move under way is there, and then it is right."""
-        answer = whole(seat, _read(seat))
+        answer = whole(seat, read_from(seat))
         if answer is None:
             return False
         if seat.rest or not self._dialect.is_right(answer, seat.seq):
@@ -337,71 +301,3 @@ class Crew:
             ready = self._epoll.poll(0)
         self._idle_s += perf_counter() - began
         return ready
-
-
-# -- Frames ----------------------------------------------------------------------------------------
-
-
-def frame(payload: bytes) -> bytes:
-    """Binary frame of a client."""
-    size = len(payload)
-    if size < 126:
-        return bytes([BINARY, 0x80 | size]) + NO_MASK + payload
-    return bytes([BINARY, 0x80 | 126]) + size.to_bytes(2) + NO_MASK + payload
-
-
-def whole(seat: Seat, data: bytes) -> bytes | None:
-    """Payload of the first frame in what was read; None where it is not there as a whole.
-
-    What comes after it is kept in ``rest``. Pings are answered.
-
-    Raises:
-        Wrong: a frame that is none of these, or a goodbye.
-    """
-    data = seat.rest + data if seat.rest else data
-    while len(data) > 1:
-        size, start = data[1] & 0x7F, 2
-        if size == 126:
-            size, start = int.from_bytes(data[2:4]), 4
-        if data[1] & 0x80:  # a plain echo gives a client's own frame back
-            start += len(NO_MASK)
-        end = start + size
-        if len(data) < end or len(data) < start:
-            break
-        if data[0] == BINARY:
-            seat.rest = data[end:]
-            return data[start:end]
-        if data[0] != PING or size > 125:
-            raise Wrong(f"no answer, but {data[:200]!r}")
-        seat.socket.send(bytes([PONG, 0x80 | size]) + NO_MASK + data[start:end])
-        data = data[end:]
-    seat.rest = data
-    return None
-
-
-def _read(seat: Seat) -> bytes:
-    try:
-        data = read(seat.socket.fileno(), READ_BYTES)
-    except ConnectionError as error:
-        raise Wrong(f"connection {seat.number} broke: {error}") from error
-    if not data:
-        raise Wrong(f"connection {seat.number} was closed: {seat.rest[:200]!r}")
-    return data
-
-
-def _say_next(seat: Seat, answer: bytes | None) -> bool:
-    """Say what the greeting says next; False where it has ended."""
-    try:
-        payload = next(seat.greeting) if answer is None else seat.greeting.send(answer)
-    except StopIteration as ended:
-        seat.game = ended.value
-        return False
-    if payload:
-        seat.socket.send(frame(payload))
-    return True
-
-
-def _leave(seat: Seat) -> None:
-    with suppress(OSError):  # it may be gone already
-        seat.socket.send(GOODBYE)
-    seat.socket.close()

@@ -12,7 +12,8 @@ import msgpack
 import pytest
 
 from benchmarks.dialects import GAME_CHARS, Ours, Resuming, token_of
-from benchmarks.load import Crew, Seat, Wrong, frame, whole
+from benchmarks.load import Crew
+from benchmarks.seats import Seat, Wrong, frame, whole
 from server.players import token_hash
 from server.records import PlayerRecord
 from server.store import Store
@@ -103,11 +104,11 @@ def refused(seq: int) -> bytes:
 
 
 @contextmanager
-def liar(answers: Sequence[bytes]) -> Iterator[int]:
-    """Port of a server that says these things, one for each message, then closes."""
+def liar(*talks: Sequence[bytes]) -> Iterator[int]:
+    """Port of a server that says these things, one for each message, a connection a talk."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(PATIENCE_S)
-        talking = Thread(target=lie, args=(listener, answers))
+        talking = Thread(target=lie, args=(listener, talks))
         talking.start()
         try:
             yield listener.getsockname()[1]
@@ -115,17 +116,18 @@ def liar(answers: Sequence[bytes]) -> Iterator[int]:
             talking.join()
 
 
-def lie(listener: socket.socket, answers: Sequence[bytes]) -> None:
-    peer, _ = listener.accept()
-    peer.settimeout(PATIENCE_S)
-    with peer, peer.makefile("rb") as said:
-        while said.readline().strip():
-            pass
-        peer.sendall(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
-        for answer in answers:
-            _, size = said.read(2)
-            said.read((size & 0x7F) + 4)
-            peer.sendall(answer)
+def lie(listener: socket.socket, talks: Sequence[Sequence[bytes]]) -> None:
+    for answers in talks:
+        peer, _ = listener.accept()
+        peer.settimeout(PATIENCE_S)
+        with peer, peer.makefile("rb") as said:
+            while said.readline().strip():
+                pass
+            peer.sendall(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
+            for answer in answers:
+                _, size = said.read(2)
+                said.read((size & 0x7F) + 4)
+                peer.sendall(answer)
 
 
 HONEST = [ok(0, {}), ok(1, {"game": GAME})]
@@ -156,6 +158,14 @@ def test_a_wrong_answer_ends_the_run(answer: bytes, why: str) -> None:
 def test_a_wrong_greeting_ends_the_run(pieces: Sequence[bytes]) -> None:
     with liar(pieces) as port, Crew(port, Ours()) as crew, pytest.raises(Wrong):
         crew.join([0])
+
+
+def test_who_is_told_to_come_later_comes_again() -> None:
+    body = {"code": "rate-limited", "message": "", "context": {}, "retry_after_ms": 1}
+    later = served(msgpack.packb({"t": "error", "re": 0, "d": body}))
+    with liar([later], [*HONEST, moved(1)]) as port, Crew(port, Ours()) as crew:
+        crew.join([0])
+        assert crew.closed_loop(0).moves == 1
 
 
 def test_a_right_answer_behind_a_ping_is_right() -> None:

@@ -241,29 +241,27 @@ async def storm(folder: Path, *, clients: int, is_killed: bool = False) -> Figur
             line.say("leave")
         cpu_s = await asyncio.to_thread(figure_of, server, "process_cpu_seconds_total")
         errors, dropped = errors_in(server), _dropped(server.log[logged:])
-    failures = [one for one in returns if one.failure or one.at_s < gone]
     lost, doubled = _audit_returns(folder / "games.db", returns)
+    failures = [one for one in returns if one.failure or one.at_s < gone]
     times = sorted(one.at_s - back for one in returns if one not in failures)
-    return Figures(
-        "everybody comes back",
-        possible,
-        len(failures) + lost,
-        doubled,
-        1000 * times[-1] if times else None,
-        {
-            "wanted": clients,
-            "processes": len(parties),
-            "failures": len(failures) and f"{len(failures)} such as {failures[0].failure}",
-            "half were back after ms": round(1000 * times[len(times) // 2]) if times else "never",
-            "server away ms": round(1000 * (back - gone)),
-            "server's CPU s": round(cpu_s, 1),
-            "setbacks": _counted(why for one in returns for why in one.setbacks),
-            "dropped": dropped,
-            "errors": _counted(
-                json.loads(line)["event"] if line.startswith("{") else line for line in errors
-            ),
-        },
-    )
+    more = {
+        "wanted": clients,
+        "processes": len(parties),
+        "failures": len(failures) and f"{len(failures)} such as {failures[0].failure}",
+        "half were back after ms": round(1000 * times[len(times) // 2]) if times else "never",
+        "server away ms": round(1000 * (back - gone)),
+        "server's CPU s": round(cpu_s, 1),
+        "setbacks": _counted(why for one in returns for why in one.setbacks),
+        "dropped": dropped,
+        "errors": _counted(map(_event, errors)),
+    }
+    worst_ms = 1000 * times[-1] if times else None
+    return Figures("everybody comes back", possible, len(failures) + lost, doubled, worst_ms, more)
+
+
+def _event(line: str) -> str:
+    """What a line of the log is about."""
+    return str(json.loads(line)["event"]) if line.startswith("{") else line
 
 
 def _dropped(log: str) -> str:

@@ -18,7 +18,6 @@ from server.api import Api
 from server.gateway import GatewaySettings, PageTable, Response, plain, standard_pages
 from server.gateway.http import Branch, end_of_head
 from server.gateway.pages import Readiness
-from server.metrics import CONTENT_TYPE
 from server.refusals import error_of
 from tests.gateway.house import App, OpenHouse, always_ready, crash, patient, upgrade
 from tests.server.memory import ManualClock
@@ -132,22 +131,6 @@ async def test_a_server_says_whether_it_is_ready_and_why_not(
     }
     answered, _, _ = parse(await house.ask(b"GET /healthz HTTP/1.1\r\n" + END))
     assert answered == 200
-
-
-async def test_figures_are_made_when_they_are_asked_for(house: OpenHouse) -> None:
-    scrapes: list[int] = []
-
-    def metrics() -> bytes:
-        scrapes.append(1)
-        return b"scrapes %d\n" % len(scrapes)
-
-    pages = standard_pages(
-        readiness=always_ready, asyncapi=b"{}", metrics=metrics, api=PageTable({}), web={}
-    )
-    await house.open(App(), pages=pages)
-    for expected in (b"scrapes 1\n", b"scrapes 2\n"):
-        _, headers, body = parse(await house.ask(b"GET /metrics HTTP/1.1\r\n" + END))
-        assert (headers[b"content-type"], body) == (CONTENT_TYPE.encode(), expected)
 
 
 @dataclass
